@@ -35,31 +35,31 @@ export function createSourceDefinition(
   }
 }
 
-/** A file that has been played to the end is played again after an edit of its source. */
+/** Forgets that a file was played to its end. If it still is a source, it is played again. */
 function clearEnded(state: ConfigurationState, id: number): ConfigurationState {
-  return { ...state, ended: state.ended.filter(source => source !== id) }
+  return { ...state, ended: state.ended.filter(endedId => endedId !== id) }
 }
 
 /**
- * Removes a source and all references to it. A sink whose filter contains only this source is
- * disconnected from its pipelines. Otherwise, its filter would become empty, and an empty filter
- * accepts all sources.
+ * Removes a source and all references to it. A sink that accepts only this source is disconnected
+ * from its pipelines, because its filter becomes empty: it would then accept all sources.
  */
 function removeSource(state: ConfigurationState, id: number, catalog: Catalog): ConfigurationState {
-  const isOther = (source: number) => source !== id
-  const toOtherSource = (source: number) => (isOther(source) ? source : undefined)
-  const unusedSinks = state.sinks
-    .filter(sink => sink.filter.length > 0 && !sink.filter.some(isOther))
+  const isOther = (sourceId: number) => sourceId !== id
+  const unlessRemoved = (sourceId: number) => (isOther(sourceId) ? sourceId : undefined)
+  const uselessSinks = state.sinks
+    .filter(({ filter }) => filter.length > 0 && !filter.some(isOther))
     .map(sink => sink.id)
+
   return {
     ...state,
-    sources: state.sources.filter(source => source.id !== id),
+    sources: state.sources.filter(source => isOther(source.id)),
     sinks: state.sinks.map(sink => ({ ...sink, filter: sink.filter.filter(isOther) })),
     pipelines: state.pipelines.map(pipeline => ({
       ...pipeline,
-      elements: mapSourceKeys(pipeline.elements, catalog, toOtherSource),
+      elements: mapSourceKeys(pipeline.elements, catalog, unlessRemoved),
       sources: pipeline.sources.filter(isOther),
-      sinks: pipeline.sinks.filter(sink => !unusedSinks.includes(sink)),
+      sinks: pipeline.sinks.filter(sinkId => !uselessSinks.includes(sinkId)),
     })),
   }
 }

@@ -12,16 +12,17 @@ import type { KnownElement, KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
 import { ShadowTally } from '../plugin-host/shadow/shadow-tally.ts'
 
-/** A version of a plugin that is to run in shadow on a channel. */
+/** Which version of a plugin runs in shadow, and on which channel. */
 export interface ChannelShadow {
   channel: Channel
   plugin: Pick<KnownPlugin, 'name' | 'version' | 'elements'>
   /** The elements of the channel as they are now. */
   current: readonly PipelineElement[]
-  /** The same elements, with arguments that are migrated to the version in shadow. */
+  /** The same elements in the same order, with arguments for the version in shadow. */
   next: readonly PipelineElement[]
 }
 
+/** The components of the engine that elements in shadow use. */
 export interface ShadowContext {
   elements: Pick<KnownElements, 'get'>
   inference: Pick<InferencePool, 'forChannel'>
@@ -31,10 +32,10 @@ export interface ShadowContext {
 }
 
 /**
- * Runs the elements of another version of a plugin in shadow: they process the same frames as
- * the active version, but without any effect. Returns a tally, which compares the two versions,
- * for each element of the channel that has both versions. An element whose pipeline pins a
- * version is left out.
+ * Runs the elements of another version of a plugin in shadow: they process the same frames as the
+ * active version, but have no effect. Elements that only one of the versions has are left out, and
+ * so are elements whose pipeline pins a version. Returns a tally for each element in shadow, which
+ * compares it with the active one.
  */
 export function startElementShadows(
   { channel, plugin, current, next }: ChannelShadow,
@@ -43,18 +44,20 @@ export function startElementShadows(
   const log = context.log.child({ channel: channel.plan.id, shadow: plugin.version })
   const tallies: ShadowTally[] = []
   for (const [index, currentElement] of current.entries()) {
-    const active = context.elements.get(currentElement.name)
     const isPinned = parseElementReference(currentElement.name).pin !== undefined
-    if (active?.plugin.name !== plugin.name || isPinned) continue
-    const candidate = plugin.elements.find(({ manifest }) => manifest.name === active.manifest.name)
-    if (!candidate) continue
+    if (isPinned) continue
+    const active = context.elements.get(currentElement.name)
+    if (active?.plugin.name !== plugin.name) continue
+    const shadow = plugin.elements.find(({ manifest }) => manifest.name === active.manifest.name)
+    if (!shadow) continue
 
-    const tally = createTally(channel.plan.id, active, candidate)
+    const tally = createTally(channel.plan.id, active, shadow)
     const environment = createShadowEnvironment(channel.plan, tally, { ...context, log })
+    // A pipeline that is being edited may have fewer elements.
     const element = next[index] ?? currentElement
     channel.startShadow(index, {
       plugin: plugin.name,
-      open: openContext => openConfigured(element, candidate, environment, openContext),
+      open: openContext => openConfigured(element, shadow, environment, openContext),
       tally,
     })
     tallies.push(tally)
@@ -62,20 +65,20 @@ export function startElementShadows(
   return tallies
 }
 
-function createTally(channel: number, active: KnownElement, candidate: KnownElement): ShadowTally {
+function createTally(channelId: number, active: KnownElement, shadow: KnownElement): ShadowTally {
   return new ShadowTally({
-    channel,
-    element: candidate.manifest.name,
+    channel: channelId,
+    element: shadow.manifest.name,
     budgets: {
       active: active.manifest.capabilities?.budget_ms,
-      shadow: candidate.manifest.capabilities?.budget_ms,
+      shadow: shadow.manifest.capabilities?.budget_ms,
     },
   })
 }
 
 /**
- * Returns the environment of an element in shadow, which has the lowest priority, and
- * reports only to its tally.
+ * Returns the environment of an element in shadow, which has the lowest priority. It reports only
+ * to its tally, so its metrics are discarded.
  */
 function createShadowEnvironment(
   { id, source }: ChannelPlan,

@@ -38,14 +38,13 @@ export function createV2Operations(context: ApiContext): Operation[] {
       return deployV2(configuration, input, createElementExpander(context.catalog))
     }),
     valueOperation(routesV2.pipelineStatistics, ({ params: { id } }) => {
-      // Throws if the pipeline is unknown.
-      configuration.pipelines.get(id)
-      return runtime.pipelineStatistics(id)
+      const { value: pipeline } = configuration.pipelines.get(id)
+      return runtime.pipelineStatistics(pipeline.id)
     }),
   ]
 }
 
-/** Binds the routes that v1 and v2 share. */
+/** Binds the routes that v1 and v2 share, with their representation of sources and pipelines. */
 export function createSharedOperations(context: ApiContext): Operation[] {
   return [
     ...createConfigurationOperations(context),
@@ -69,18 +68,17 @@ function createConfigurationOperations({ catalog, configuration }: ApiContext): 
 }
 
 function createCatalogOperations({ catalog }: ApiContext): Operation[] {
+  const listModels = () => toV2Models(catalog.models('devices'))
   return [
     valueOperation(routes.pipelineElements, () => ({
       elements: catalog.elements().map(toV2Element),
-      models: toV2Models(catalog.models('devices')),
+      models: listModels(),
     })),
     valueOperation(routes.listElements, ({ query: { type } }) => {
-      const elements = catalog
-        .elements()
-        .map(({ name }): CatalogEntryV2 => ({ type: 'element', name }))
-      const models = toV2Models(catalog.models('devices'))
-      const modelEntries = models.map((model): CatalogEntryV2 => ({ type: 'model', ...model }))
-      const entries = [...elements, ...modelEntries]
+      const entries: CatalogEntryV2[] = [
+        ...catalog.elements().map(({ name }) => ({ type: 'element' as const, name })),
+        ...listModels().map(model => ({ type: 'model' as const, ...model })),
+      ]
       return type ? entries.filter(entry => type.includes(entry.type)) : entries
     }),
   ]
@@ -105,12 +103,10 @@ function createExportOperations(context: ApiContext): Operation[] {
       readStaticMetadata(context, id, format),
     ),
     valueOperation(routes.channelProperties, async ({ query }) => {
-      const channels = await readChannelProperties(context, query)
-      const entries = Object.entries(channels).map(([id, properties]) => [
-        id,
-        toV2Properties(properties),
-      ])
-      return Object.fromEntries(entries)
+      const propertiesById = await readChannelProperties(context, query)
+      return Object.fromEntries(
+        Object.entries(propertiesById).map(([id, properties]) => [id, toV2Properties(properties)]),
+      )
     }),
   ]
 }

@@ -14,8 +14,8 @@ export interface RetryPause {
   /** Opens the connections that probe the server. */
   egress: Egress
   /**
-   * Whether the last attempt found the server unreachable, or lost the connection to it. By default,
-   * a first probe decides.
+   * Whether the last attempt found the server unreachable, or lost the connection to it. By
+   * default, a first probe decides.
    */
   wasUnreachable?: boolean
   /** Sleeps until the next attempt is due. Ends, or rejects, when the signal is aborted. */

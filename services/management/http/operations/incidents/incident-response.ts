@@ -9,6 +9,16 @@ import { toClipUrl, toImageUrl } from '../../api/response-urls.ts'
 /** An incident as an operation returns it. The API writes its `Date` objects as text. */
 type IncidentResponse = z.input<typeof incidentSchema>
 
+/**
+ * The notification whose picture illustrates an incident. All fields are null if it was
+ * deleted.
+ */
+interface Illustration {
+  notification_uuid: string | null
+  picture: string | null
+  bbox: IncidentResponse['bbox']
+}
+
 const UNRESOLVED = sql`${incident.ended_at} is null and ${incident.resolved_at} is null`
 
 /** The SQL condition for each state of an incident. Exactly one of them is true. */
@@ -28,12 +38,12 @@ const INCIDENT_COLUMNS = {
   end`,
   channel_name: channel.channel_name,
   site_id: channel.site_id,
-  // The best notification.
+  // These columns describe the best notification.
   notification_uuid: notification.notification_uuid,
   picture: notification.picture,
   bbox: notification.bbox,
-  // The stream with the recording. Management can read only the recordings of the
-  // appliance's own engine.
+  // `toClipUrl` needs the stream that was recorded. It is null for other engines, because
+  // management can read only the recordings of the appliance's own engine.
   clipStream: sql<number | null>`case
     when ${channel.engine_id} = local_engine_id() then ${source.source_sid}
   end`,
@@ -56,11 +66,13 @@ export async function readIncidents(
     .limit(limit)
     .offset(offset)
 
-  const alternatives = await findAlternatives(tx, rows)
+  const substitutes = await findSubstitutes(tx, rows)
   return rows.map(row => {
     // The best notification illustrates the incident, unless only another one has a picture.
-    const { notification_uuid, picture, bbox } = alternatives.get(row.incident_id) ?? row
+    const { notification_uuid, picture, bbox }: Illustration =
+      substitutes.get(row.incident_id) ?? row
     return {
+      // The API omits the columns that are not fields of an incident.
       ...row,
       // A constraint of the database admits only the priorities of the contract.
       alert_priority: row.alert_priority as IncidentResponse['alert_priority'],
@@ -73,23 +85,27 @@ export async function readIncidents(
 }
 
 /**
- * Returns the first notification with a picture of each incident whose best notification has no
- * picture, by incident id.
+ * Finds illustrations for the incidents whose best notification has no picture: the first of their
+ * notifications that has one. Returns them by incident id.
  */
-async function findAlternatives(
+async function findSubstitutes(
   tx: Transaction,
   incidents: readonly { incident_id: string; picture: string | null }[],
-) {
+): Promise<ReadonlyMap<string | null, Illustration>> {
   const withoutPicture = incidents.filter(({ picture }) => picture === null)
   const ids = withoutPicture.map(({ incident_id }) => incident_id)
-  if (ids.length === 0) return new Map<string, never>()
+  if (ids.length === 0) return new Map()
 
-  const { incident_id, notification_uuid, picture, bbox, notification_time } = notification
   const rows = await tx
     // One row for each incident: the first in the order of time.
-    .selectDistinctOn([incident_id], { incident_id, notification_uuid, picture, bbox })
+    .selectDistinctOn([notification.incident_id], {
+      incident_id: notification.incident_id,
+      notification_uuid: notification.notification_uuid,
+      picture: notification.picture,
+      bbox: notification.bbox,
+    })
     .from(notification)
-    .where(and(isAnyOf(incident_id, ids), isNotNull(picture)))
-    .orderBy(incident_id, notification_time)
-  return new Map(rows.map(row => [row.incident_id, row]))
+    .where(and(isAnyOf(notification.incident_id, ids), isNotNull(notification.picture)))
+    .orderBy(notification.incident_id, notification.notification_time)
+  return new Map(rows.map(({ incident_id, ...illustration }) => [incident_id, illustration]))
 }

@@ -14,7 +14,10 @@ import { serveFeedEvents } from '../../feed/feed-events.ts'
 import { serveFeedWebSocket } from '../../feed/feed-web-socket.ts'
 import { followFeed, toEndEvent } from '../../feed/follow-feed.ts'
 
-/** A position that no message has. The feed then starts with `reset`. */
+/**
+ * Stands for the position of an id that this server has not assigned. No message has it, so that
+ * the feed starts with `reset`, and the client reads the current state again.
+ */
 const UNKNOWN_POSITION = -1
 
 const route = feedRoutes.stream
@@ -34,14 +37,17 @@ export interface FeedOperationsOptions {
 export const feedOperations = ({ feed, identify, database, log }: FeedOperationsOptions) => [
   defineMultiStepOperation(route, async ({ input, caller, context }) => {
     await database().as(caller, route.path, tx => assertReferencesExist(tx, route, input))
-    const access = createFeedAccess(() => identifyAgain(context, identify), database)
-    const { last_id: lastId = context.req.header('Last-Event-ID'), ...filter } = input
+
+    const { last_id, ...filter } = input
+    const lastId = last_id ?? context.req.header('Last-Event-ID')
     const after = lastId === undefined ? undefined : toPosition(lastId)
+    const access = createFeedAccess(() => identifyAgain(context, identify), database)
     const source = {
       follow: (signal: AbortSignal) =>
         followFeed({ feed, database, after, filter, access, signal }),
       toEndEvent: (error: unknown) => toEndEvent(error, log),
     }
+
     const isUpgrade = context.req.header('Upgrade')?.toLowerCase() === 'websocket'
     return isUpgrade ? serveFeedWebSocket(context, source) : serveFeedEvents(context, source)
   }),
@@ -59,7 +65,7 @@ async function identifyAgain(context: Context, identify: IdentifyCaller): Promis
 }
 
 /**
- * Returns the position of the message with an id. Another server may have assigned the id
- * in a form of its own.
+ * Returns the position of the message with an id. The ids of this server are numbers of at most 16
+ * digits. The header may contain any text, such as an id that another server has assigned.
  */
 const toPosition = (id: string) => (/^\d{1,16}$/.test(id) ? Number(id) : UNKNOWN_POSITION)

@@ -1,5 +1,5 @@
 import { EyrieError, isDevelopmentVersion } from '@eyrie/contract'
-import type { Configuration } from '../configuration/configuration.ts'
+import type { Configuration, ConfiguredPipelines } from '../configuration/configuration.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { PluginQuarantine } from '../plugin-host/sandbox/plugin-quarantine.ts'
 import type { Sandboxes } from '../plugin-host/sandbox/sandboxes.ts'
@@ -23,17 +23,15 @@ import type { PluginTrust } from './trust/plugin-trust.ts'
 export interface InstallOptions {
   /** IP address of the client. */
   client: string
-  /**
-   * Whether the package may be signed by another publisher than the installed versions of the
-   * plugin.
-   */
+  /** Whether the plugin may change to another publisher than that of its installed versions. */
   acceptsNewPublisher?: boolean
 }
 
 /**
- * Installs a version of a plugin from a draft folder. The first version becomes active, and is
- * granted what it asks for. Only development versions replace an installed version. Returns
- * `unchanged` if the version is already installed with the same content.
+ * Installs a version of a plugin from a draft folder. `claim` says who has signed the package. The
+ * first version becomes active, and is granted what it asks for. An installed version is replaced
+ * only if it is a development version. Returns `unchanged` if the version is already installed
+ * with the same content.
  */
 export type InstallPlugin = (
   plugin: KnownPlugin,
@@ -45,9 +43,12 @@ export interface InstallerDependencies {
   store: PluginStore
   configuration: Pick<Configuration, 'runExclusive'>
   quarantine: Pick<PluginQuarantine, 'release'>
+  /** What the owner permits each plugin, such as network access. */
   grants: PluginGrants
+  /** Whose signatures the owner requires. */
   trust: Pick<PluginTrust, 'policy'>
   sandboxes: Pick<Sandboxes, 'findIsolationProblem'>
+  /** Rejects changes with which the configured pipelines would not work. */
   checks: PipelineChecks
   /** Aborts the inspection of plugins. */
   signal: AbortSignal
@@ -64,7 +65,11 @@ export function createInstaller({
   checks,
   signal,
 }: InstallerDependencies): InstallPlugin {
-  const install: InstallPlugin = async (plugin, claim, { client, acceptsNewPublisher = false }) => {
+  async function install(
+    plugin: KnownPlugin,
+    claim: PackageClaim,
+    { client, acceptsNewPublisher = false }: InstallOptions,
+  ): Promise<'installed' | 'unchanged'> {
     const installed = store.installed()
     const { name, version } = plugin
     const existing = findVersion(installed, name, version)
@@ -72,7 +77,8 @@ export function createInstaller({
     if (existing && !isDevelopmentVersion(version)) {
       throw new EyrieError(
         'conflict',
-        `version ${version} of ${name} already exists with different content: upload it as another version, ` +
+        `version ${version} of ${name} already exists with different content: ` +
+          'upload it as another version, ' +
           `or as a development version such as ${version}-dev, which later uploads replace`,
       )
     }
@@ -90,25 +96,24 @@ export function createInstaller({
     return 'installed'
   }
 
+  /** Adds a version next to the installed versions of the plugin, or as its first version. */
   async function add(plugin: KnownPlugin, client: string): Promise<void> {
     const installed = store.installed()
     const { name } = plugin
     const isFirst = !findActiveVersion(installed, name)
     if (isFirst) assertNoElementCollision(installed, plugin)
-    assertIsolated(sandboxes)
-    await inspectElements(plugin, signal)
+    await assertRunnable(plugin)
     if (!hasUploadedVersion(installed, name)) {
       // An earlier installation that failed may have left grants.
       await grants.withdraw(name)
       await grants.grant(plugin, client)
     }
 
-    // The first version becomes active, which starts the channels that wait for its elements. A
-    // further version is used only by pipelines that pin it, as in `name@1.2`.
-    await configuration.runExclusive(async configured => {
+    await changeStore(async configured => {
+      // The first version becomes active, and channels that wait for its elements start. A further
+      // version is used only by pipelines that pin its number, as in `name@1.2`.
       if (!isFirst) checks.assertFollowersAccept(configured, plugin)
       await store.add(plugin)
-      return undefined
     })
   }
 
@@ -121,21 +126,36 @@ export function createInstaller({
         `version ${version} of ${name} was not uploaded: change its files in ${existing.folder}`,
       )
     }
-    assertIsolated(sandboxes)
-    await inspectElements(plugin, signal)
+    await assertRunnable(plugin)
 
     const installed = store.installed()
     const plugins = installed.plugins.map(other => (other === existing ? plugin : other))
     if (isActiveVersion(installed, existing)) {
       assertNoElementCollision({ ...installed, plugins }, plugin)
     }
-    await configuration.runExclusive(async configured => {
+    await changeStore(async configured => {
       checks.assertRemainValid(configured, { next: { ...installed, plugins }, version })
       await store.replace(existing, plugin)
-      return undefined
     })
+    // The crashes of the replaced code say nothing about the new code.
     quarantine.release(name, version)
   }
+
+  /** Throws `EyrieError` if the plugin cannot be isolated on this machine, or does not load. */
+  async function assertRunnable(plugin: KnownPlugin): Promise<void> {
+    assertIsolated(sandboxes)
+    await inspectElements(plugin, signal)
+  }
+
+  /**
+   * Changes the stored plugins while nothing edits the configuration. The channels then start or
+   * restart according to the new plugins. The configured pipelines remain as they are.
+   */
+  const changeStore = (change: (configured: ConfiguredPipelines) => Promise<void>) =>
+    configuration.runExclusive(async configured => {
+      await change(configured)
+      return undefined
+    })
 
   return install
 }

@@ -4,12 +4,17 @@ import type { AddedCount } from '../../feed/live-counts.ts'
 import type { Contribution } from './contribution.ts'
 import { HOUR_MS, MINUTE_MS } from './samples.ts'
 
-/** The values that a message of an engine adds to the statistics of a channel, by statistic key. */
+/** What a message of an engine adds to the statistics of its channel, and when. */
 export interface TimedContribution {
   channel_id: string
   /** Epoch ms. */
   timeMs: number
   contribution: Contribution
+}
+
+/** Values that were added to a statistic of a channel within an hour. */
+interface AddedHourCount extends Omit<AddedCount, 'minute'> {
+  hour: Date
 }
 
 /**
@@ -22,24 +27,19 @@ export async function addToRollUps(
 ): Promise<AddedCount[]> {
   const minutes = sumByMinute(contributions)
   if (minutes.length === 0) return []
-  await addTo(tx, 'minute', minutes)
-  await addTo(tx, 'hour', sumByHour(minutes))
+  await storeRows(tx, 'minute', minutes)
+  await storeRows(tx, 'hour', sumByHour(minutes))
   return minutes
 }
 
-/** Values that were added to a statistic within an hour. */
-interface AddedHour extends Omit<AddedCount, 'minute'> {
-  hour: Date
-}
-
 /**
- * Adds rows to the table of minutes or of hours. All inserts use the same order, so that concurrent
- * ones cannot deadlock.
+ * Adds rows to the table of minutes or of hours. A row that exists is updated. All inserts use the
+ * same order, so that concurrent ones cannot deadlock.
  */
-async function addTo(
+async function storeRows(
   tx: Transaction,
   unit: 'minute' | 'hour',
-  rows: readonly (AddedCount | AddedHour)[],
+  rows: readonly (AddedCount | AddedHourCount)[],
 ): Promise<void> {
   const table = sql.identifier(`statistic_${unit}`)
   // The column with the start of the minute or hour.
@@ -65,16 +65,16 @@ async function addTo(
 }
 
 /**
- * Merges contributions to the same minute into one row, because one insert may
- * update a row only once.
+ * Merges contributions to the same minute of a statistic into one row, because an insert can
+ * update a stored row only once.
  */
 function sumByMinute(contributions: readonly TimedContribution[]): AddedCount[] {
   const rows = new Map<string, AddedCount>()
-  for (const { channel_id: channelId, timeMs, contribution } of contributions) {
+  for (const { channel_id, timeMs, contribution } of contributions) {
     const minute = new Date(Math.floor(timeMs / MINUTE_MS) * MINUTE_MS)
     for (const [key, value] of Object.entries(contribution)) {
-      merge(rows, `${channelId} ${key} ${minute.getTime()}`, {
-        channel_id: channelId,
+      merge(rows, minute, {
+        channel_id,
         key,
         minute,
         sum: value,
@@ -87,25 +87,27 @@ function sumByMinute(contributions: readonly TimedContribution[]): AddedCount[] 
   return [...rows.values()]
 }
 
-/** Merges the rows of minutes by hour. */
-function sumByHour(minutes: readonly AddedCount[]): AddedHour[] {
-  const rows = new Map<string, AddedHour>()
+/** Merges the rows of the minutes of an hour into one row, for each hour. */
+function sumByHour(minutes: readonly AddedCount[]): AddedHourCount[] {
+  const rows = new Map<string, AddedHourCount>()
   for (const { minute, ...added } of minutes) {
     const hour = new Date(Math.floor(minute.getTime() / HOUR_MS) * HOUR_MS)
-    merge(rows, `${added.channel_id} ${added.key} ${hour.getTime()}`, { ...added, hour })
+    merge(rows, hour, { ...added, hour })
   }
   return [...rows.values()]
 }
 
 /**
- * Adds a row to the row with the same id, if there is one. If both have values of the same time,
- * the added value is the newer one.
+ * Adds the values of a row to the row in `rows` with the same channel, key and start, or inserts
+ * the row if there is none. Like the SQL above, it uses the newer `last`. If both have the same
+ * time, the added one is the newer one.
  */
-function merge<Row extends Pick<AddedCount, 'sum' | 'count' | 'last' | 'last_at'>>(
+function merge<Row extends Omit<AddedCount, 'minute'>>(
   rows: Map<string, Row>,
-  id: string,
+  start: Date,
   added: Row,
 ): void {
+  const id = `${added.channel_id} ${added.key} ${start.getTime()}`
   const row = rows.get(id)
   if (!row) {
     rows.set(id, added)

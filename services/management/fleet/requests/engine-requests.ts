@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract'
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
+import type { Database, Transaction } from '../../db/database.ts'
 import { firstRow } from '../../db/rows.ts'
 import { engineRequest, FLEET_CHANNEL, lease } from '../../db/schema/index.ts'
 
@@ -33,6 +33,11 @@ const OPERATION = 'requests to engines'
 
 const NOT_FOLLOWED =
   'no management service has connected to the engine yet: try again in a few seconds'
+const NOT_SERVED =
+  'the management service of the engine has not answered in time: try again in a few seconds'
+
+/** `failure` is the reason for the caller. */
+type RequestResult = 'done' | { failure: string }
 
 /**
  * Requests work on an engine from its follower, and waits for the result. Rejects with `EyrieError`
@@ -49,17 +54,18 @@ export async function requestFromFollower(
     requestId === undefined
       ? { failure: NOT_FOLLOWED }
       : await waitForResult(database, requestId, kind)
-  if (kind === 'repair' && result !== 'done') throw new EyrieError('unavailable', result.failure)
+  if (result === 'done' || kind === 'reconcile') return
+  throw new EyrieError('unavailable', result.failure)
 }
 
-/** `failure` is the reason for the caller. */
-type RequestResult = 'done' | { failure: string }
-
-/** Returns the id of the stored request. Undefined if no service follows the engine. */
+/**
+ * Stores a request, and notifies the follower. Returns the id of the request, or undefined if no
+ * service follows the engine.
+ */
 const storeRequest = (database: Database, engineId: string, kind: RequestKind) =>
   database.system(OPERATION, async tx => {
-    const [followed] = await tx.select().from(lease).where(eq(lease.subject, engineId))
-    if (!followed) return undefined
+    const [followerLease] = await tx.select().from(lease).where(eq(lease.subject, engineId))
+    if (!followerLease) return undefined
     const created = await tx.insert(engineRequest).values({ engine_id: engineId, kind }).returning()
     await tx.execute(sql`select pg_notify(${FLEET_CHANNEL}, ${engineId})`)
     return firstRow(created).request_id
@@ -79,9 +85,10 @@ async function waitForResult(
     )
     // The engine was deleted, and the request with it: nothing is left to do.
     if (!row) return 'done'
+    // The failure is empty after success.
     if (row.finished_at !== null) return row.failure ? { failure: row.failure } : 'done'
   }
-  return { failure: NOT_FOLLOWED }
+  return { failure: NOT_SERVED }
 }
 
 /**
@@ -100,19 +107,34 @@ export async function serveRequests(
       .where(and(eq(engineRequest.engine_id, engineId), isNull(engineRequest.finished_at)))
       .orderBy(engineRequest.request_id),
   )
-  for (const { request_id: requestId, kind } of requests) {
-    // An empty failure is stored after success.
-    const failure = await link[kind]().then(
-      () => '',
-      (error: Error) => error.message,
-    )
-    const isOld = lt(engineRequest.requested_at, sql`now() - ${MAX_AGE_S} * interval '1 second'`)
+  for (const { request_id, kind } of requests) {
+    const failure = await serve(link, kind)
     await database.system(OPERATION, async tx => {
       await tx
         .update(engineRequest)
         .set({ finished_at: sql`now()`, failure })
-        .where(eq(engineRequest.request_id, requestId))
-      await tx.delete(engineRequest).where(and(eq(engineRequest.engine_id, engineId), isOld))
+        .where(eq(engineRequest.request_id, request_id))
+      await deleteOldRequests(tx, engineId)
     })
   }
 }
+
+/** Does what was requested. Returns why it has failed, or an empty text after success. */
+async function serve(link: RequestedLink, kind: RequestKind): Promise<string> {
+  try {
+    await link[kind]()
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const deleteOldRequests = (tx: Transaction, engineId: string) =>
+  tx
+    .delete(engineRequest)
+    .where(
+      and(
+        eq(engineRequest.engine_id, engineId),
+        lt(engineRequest.requested_at, sql`now() - ${MAX_AGE_S} * interval '1 second'`),
+      ),
+    )

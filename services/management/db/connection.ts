@@ -1,13 +1,19 @@
 import postgres, { type Options, type Sql } from 'postgres'
 import { textArrayType } from './text-array.ts'
 
-/** The database to connect to: a URL, or a Unix socket whose server uses peer authentication. */
+/**
+ * The database to connect to: a URL, or the path of a Unix socket. The server at the socket uses
+ * peer authentication, which needs no password.
+ */
 export type ConnectionTarget = string | { path: string; user: string; database: string }
 
-/** Postgres parameters that are set when a connection is opened. */
+/** Postgres parameters that are set when a connection is opened, in the type of postgres.js. */
 export type SessionParameters = Options<Record<string, never>>['connection']
 
 const CONNECT_TIMEOUT_S = 5
+/** Delays before a lost LISTEN connection is reopened. Each delay is twice the previous one. */
+const MIN_LISTEN_BACKOFF_S = 0.05
+const MAX_LISTEN_BACKOFF_S = 2
 /** The `application_name` of all connections. */
 export const CLIENT_NAME = 'eyrie-management'
 
@@ -23,11 +29,11 @@ const SESSION_PARAMETERS = {
   DateStyle: 'ISO, MDY',
   IntervalStyle: 'postgres',
   bytea_output: 'hex',
-  // The server notices within seconds that a client machine has disappeared, whose transactions
-  // would otherwise keep their locks.
-  tcp_keepalives_idle: '3',
-  tcp_keepalives_interval: '1',
-  tcp_keepalives_count: '3',
+  // If a client machine disappears, the server notices it within seconds, and releases the locks of
+  // its transactions.
+  tcp_keepalives_idle: 3,
+  tcp_keepalives_interval: 1,
+  tcp_keepalives_count: 3,
 }
 
 /**
@@ -50,11 +56,14 @@ export function connect(
     // Notices, such as those of `create table if not exists`, are of no interest.
     onnotice: () => {},
     connect_timeout: CONNECT_TIMEOUT_S,
+    // Applies only to the additional connection that postgres.js opens for LISTEN. It is
+    // reopened when it is lost.
     backoff: computeListenBackoffSeconds,
     connection: { ...SESSION_PARAMETERS, ...parameters },
     onclose() {
       onLost()
-      // postgres.js opens a new socket for queries that are still queued: make that fail.
+      // postgres.js opens a new socket for queries that are still queued. It calls the option
+      // `socket` to do so, which its types do not list: make that fail.
       Object.assign(sql.options, { socket: throwConnectionLost })
       sql.end({ timeout: 0 })
     },
@@ -63,15 +72,15 @@ export function connect(
   const sql: Sql =
     typeof target === 'string'
       ? postgres(target, { ...options, ...parseSocketDirectory(target) })
-      : postgres({ ...options, ...target, host: target.path, password: '' })
+      : postgres({ ...options, ...target, host: target.path })
   return sql
 }
 
-/** Returns the delay before a LISTEN connection is reopened. Other connections are not reopened. */
 function computeListenBackoffSeconds(attempt: number): number {
-  return Math.min(0.05 * 2 ** attempt, 2)
+  return Math.min(MIN_LISTEN_BACKOFF_S * 2 ** attempt, MAX_LISTEN_BACKOFF_S)
 }
 
+/** Takes the place of the function that opens a socket. */
 function throwConnectionLost(): never {
   throw new Error('the connection was lost')
 }

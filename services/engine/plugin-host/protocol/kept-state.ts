@@ -2,21 +2,19 @@ import { deserialize, serialize } from 'node:v8'
 import type { Element } from '@eyrie/element'
 
 /**
- * When the code of an element under development is replaced, the new code continues with the state
- * of the old one. The state is encoded and decoded only in the processes of the element: to the
- * engine it is a text of limited length.
+ * An element is the code of a plugin that processes frames. While it is developed, its code can be
+ * replaced, and the new code continues with the state of the old code. The state is encoded and
+ * decoded where the code runs, in a thread or process of the element. The engine only passes it on,
+ * as a text of limited length.
  */
 
 const MAX_STATE_BYTES = 512 * 1024
 /** Maximum length of an encoded state, in base64. */
 export const MAX_STATE_LENGTH = Math.ceil(MAX_STATE_BYTES / 3) * 4
 
-/** The state of an open element. */
+/** The state of an open element. A `problem` is the reason why a state cannot be kept. */
 export interface ElementState {
-  /**
-   * Returns the encoded state, if the element has one, or the problem because of
-   * which it cannot be kept.
-   */
+  /** Returns the encoded state, if the element has one, or the problem. */
   save(): { state?: string; problem?: string }
   /**
    * Replaces the state by one of earlier code. If it does not fit, returns the problem, and the
@@ -61,7 +59,7 @@ export function openState(element: Element): ElementState {
   }
 }
 
-/** A getter of the plugin may throw anything. */
+/** Returns the message of an error. The code of the plugin may throw any value. */
 const describeProblem = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 function encode(shape: Shape, state: unknown): string {
@@ -77,15 +75,16 @@ function decode(encoded: string): [shape: Shape, state: unknown] {
   try {
     return deserialize(Buffer.from(encoded, 'base64'))
   } catch {
-    // Code in Python encodes its state in another way.
+    // The engine does not change an encoded state: this one was encoded by code in Python, which
+    // uses another format.
     throw new Error('it is of code in another language')
   }
 }
 
 /**
- * Throws an `Error` that names the first value that is not mere data, such as a function or an
- * object of a class: its methods would be lost. `visited` contains the objects that were checked
- * already, because a state may be cyclic.
+ * Throws an `Error` that names the first value that is not plain data: a function, or an object of
+ * a class, whose methods would be lost. `visited` contains the objects that were checked already,
+ * because a state may be cyclic.
  */
 function assertData(value: unknown, path = 'state', visited = new Set<unknown>()): void {
   const kind = findKind(value)
@@ -97,11 +96,11 @@ function assertData(value: unknown, path = 'state', visited = new Set<unknown>()
 
   const isBuffer = value instanceof ArrayBuffer || ArrayBuffer.isView(value)
   if (value instanceof Map || value instanceof Set) {
-    for (const part of [...value.keys(), ...value.values()]) {
-      assertData(part, `a value of ${path}`, visited)
+    for (const item of [...value.keys(), ...value.values()]) {
+      assertData(item, `a value of ${path}`, visited)
     }
   } else if (Array.isArray(value) || isPlain(value)) {
-    for (const [key, part] of Object.entries(value)) assertData(part, `${path}.${key}`, visited)
+    for (const [key, item] of Object.entries(value)) assertData(item, `${path}.${key}`, visited)
   } else if (!isBuffer && !(value instanceof Date)) {
     throw new Error(
       `${path} is a ${kind}: only plain objects, arrays, maps, sets, dates and buffers are kept`,
@@ -109,7 +108,7 @@ function assertData(value: unknown, path = 'state', visited = new Set<unknown>()
   }
 }
 
-/** Lists the kinds of the values in plain objects, at any depth. */
+/** Returns the kinds of the initial state and of the values in its plain objects, at any depth. */
 function describeShape(initial: unknown): Shape {
   const shape: Record<string, string> = {}
   const visited = new Set<unknown>()
@@ -117,7 +116,7 @@ function describeShape(initial: unknown): Shape {
     shape[path] = findKind(value)
     if (!isPlain(value) || visited.has(value)) return
     visited.add(value)
-    for (const [key, part] of Object.entries(value)) visit(part, `${path}.${key}`)
+    for (const [key, property] of Object.entries(value)) visit(property, `${path}.${key}`)
   }
   visit(initial, 'state')
   return shape
@@ -136,24 +135,25 @@ function assertFits(savedShape: Shape, newShape: Shape): void {
 }
 
 /**
- * Returns the saved state, completed with the initial values of the properties that
- * only the new code has.
+ * Adds to the saved state, in place, the initial values of the properties that only the new code
+ * has. Returns the saved state.
  */
 function addNewProperties(savedState: unknown, initialState: unknown, savedShape: Shape): unknown {
   const visited = new Set<unknown>()
   const complete = (saved: unknown, initial: unknown, path: string): unknown => {
     if (!isPlain(saved) || !isPlain(initial) || visited.has(initial)) return saved
     visited.add(initial)
-    for (const [key, part] of Object.entries(initial)) {
-      const partPath = `${path}.${key}`
-      const isNew = savedShape[partPath] === undefined
-      saved[key] = isNew ? part : complete(saved[key], part, partPath)
+    for (const [key, property] of Object.entries(initial)) {
+      const propertyPath = `${path}.${key}`
+      const isNew = savedShape[propertyPath] === undefined
+      saved[key] = isNew ? property : complete(saved[key], property, propertyPath)
     }
     return saved
   }
   return complete(savedState, initialState, 'state')
 }
 
+/** Returns the type of a value or, for an object, the name of its class. */
 function findKind(value: unknown): string {
   if (typeof value !== 'object') return typeof value
   return value === null ? 'null' : (value.constructor?.name ?? 'Object')

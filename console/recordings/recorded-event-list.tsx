@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '@eyrie/contract/recording'
 import type { ReadonlySignal } from '@preact/signals'
-import { useComputed } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { computed } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { EventRow } from '../ui/event-row.tsx'
 import type { TimeSpan } from './playback/recorded-ranges.ts'
 import './recorded-event-list.css'
@@ -13,14 +13,15 @@ interface RecordedEventListProps {
   hasMore: boolean
   /** The visible part of the timeline. */
   span: TimeSpan
+  /** The displayed time in ms since 1970. */
   position: ReadonlySignal<number | undefined>
   onSelect(event: RecordedEvent): void
 }
 
 const MAX_ROWS = 400
 /**
- * Tolerance between the times of an event and of its frame, which may be rounded differently.
- * Below a frame duration.
+ * An event counts as reached this much before its time: the times of an event and of its frame may
+ * be rounded differently. Shorter than a frame.
  */
 const SAME_FRAME_MS = 20
 
@@ -38,11 +39,11 @@ export function RecordedEventList({
   })
   return (
     <section class="events recorded-events" aria-label="Events">
-      <h2>
-        Events <small>{visible.length > 0 && visible.length}</small>
-      </h2>
+      <h2>Events {visible.length > 0 && <small>{visible.length}</small>}</h2>
       {visible.length === 0 && <p class="empty">No events in the visible part of the timeline.</p>}
-      {hasMore && <p class="empty">Only the first events of this day are listed.</p>}
+      {hasMore && (
+        <p class="empty">Only the first {events.length} events of this day are listed.</p>
+      )}
       {visible.length > MAX_ROWS && (
         <p class="empty">Showing the first {MAX_ROWS} events. Zoom in to see the others.</p>
       )}
@@ -57,16 +58,16 @@ function EventRows({
   position,
   onSelect,
 }: Pick<RecordedEventListProps, 'events' | 'position' | 'onSelect'>) {
-  // A computed value, so that the rows are rendered when another event is reached,
-  // not for every frame.
-  const currentIndex = useComputed(() => {
-    const timeMs = position.value
-    if (timeMs === undefined) return -1
-    return events.findLastIndex(({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS)
-  }).value
+  // A computed signal, so that the rows are rendered when another event is reached, not for every
+  // frame. `useComputed` would ignore new events and another position signal.
+  const reachedIndex = useMemo(
+    () => computed(() => findReachedIndex(events, position.value)),
+    [events, position],
+  )
+  const currentIndex = reachedIndex.value
 
   const currentRow = useRef<HTMLLIElement>(null)
-  // After every rendering, because another row is current, or the rows have moved.
+  // Runs after every rendering: either another row is current, or the rows have moved.
   useEffect(() => {
     if (currentRow.current) scrollIntoList(currentRow.current)
   })
@@ -76,6 +77,7 @@ function EventRows({
       {events.map((event, index) => {
         const { time, channel, pts, data } = event
         const isCurrent = index === currentIndex
+        // A frame may have several events, which only their index distinguishes.
         return (
           <li key={`${time} ${channel} ${pts} ${index}`} ref={isCurrent ? currentRow : null}>
             <button
@@ -93,12 +95,18 @@ function EventRows({
   )
 }
 
-/** Scrolls the list of a row, if the row is not visible, so that the row is in the middle. */
+/** Returns the index of the last event at or before the playback position, or -1 without one. */
+function findReachedIndex(events: readonly RecordedEvent[], timeMs: number | undefined): number {
+  if (timeMs === undefined) return -1
+  return events.findLastIndex(({ time }) => Date.parse(time) <= timeMs + SAME_FRAME_MS)
+}
+
+/** Scrolls the list until the row starts in its middle, unless the whole row is visible. */
 function scrollIntoList(row: HTMLElement) {
   const list = row.parentElement
   if (!list) return
-  const top = row.offsetTop - list.offsetTop
-  const isAbove = top < list.scrollTop
-  const isBelow = top + row.clientHeight > list.scrollTop + list.clientHeight
-  if (isAbove || isBelow) list.scrollTo({ top: top - list.clientHeight / 2 })
+  const rowTop = row.offsetTop - list.offsetTop
+  const isAbove = rowTop < list.scrollTop
+  const isBelow = rowTop + row.clientHeight > list.scrollTop + list.clientHeight
+  if (isAbove || isBelow) list.scrollTo({ top: rowTop - list.clientHeight / 2 })
 }

@@ -1,6 +1,6 @@
 import type { RecordedSource, RecordedStream, RecordingList } from '@eyrie/contract/recording'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { usePolling } from '../api/use-polling.ts'
+import { type Polled, usePolling } from '../api/use-polling.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { readLinkedTime } from './deep-link.ts'
@@ -14,8 +14,8 @@ const SOURCES_PATH = '/live/recordings/sources'
 const SOURCES_INTERVAL_MS = 30_000
 
 /**
- * The recordings of one source on one day, next to a list of all recorded sources. By default the
- * first source and today.
+ * The recordings of the selected source on one day, next to a list of all recorded sources. Without
+ * `selected`, shows the first source. Without a time in the URL, starts with today.
  */
 export function RecordingsPage({ selected }: { selected?: number }) {
   /** The time in the URL, if the page was opened by a link to a time. */
@@ -23,10 +23,10 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   /** The displayed time. It is preserved when the user selects another source. */
   const position = useRef(linkedMs)
   const [day, setDay] = useState<CalendarDay>(() => getDay(linkedMs ?? Date.now()))
-  const { data: list, error } = useRecordings(day).value
-  const { data: sources } = usePolling<RecordedSource[]>(SOURCES_PATH, SOURCES_INTERVAL_MS).value
+  const { data: recordings, error } = useRecordings(day)
+  const sources = usePolling<RecordedSource[]>(SOURCES_PATH, SOURCES_INTERVAL_MS).value.data
 
-  const streams = list?.streams ?? []
+  const streams = recordings?.streams ?? []
   const recording =
     selected === undefined ? streams[0] : streams.find(({ stream }) => stream === selected)
   const getName = (stream: number) => {
@@ -36,12 +36,12 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   useLastRecordedDay(recording, { isDayLinked: linkedMs !== undefined, day, setDay })
   usePageTitle(recording ? `Recordings of ${getName(recording.stream)}` : 'Recordings')
 
-  if (!list) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
-  if (streams.length === 0) return list.rebuilding ? <Rebuilding /> : <NoRecordings />
+  if (!recordings) return error ? <Unreachable reason={error} /> : <Notice title="Connecting…" />
+  if (streams.length === 0) return recordings.rebuilding ? <Rebuilding /> : <NoRecordings />
   return (
     <div class={streams.length > 1 ? 'page' : 'page single'}>
       {error && <Unreachable reason={error} isStale />}
-      {list.rebuilding && <Rebuilding />}
+      {recordings.rebuilding && <Rebuilding />}
       {streams.length > 1 && (
         <RecordedSourceList
           streams={streams}
@@ -66,35 +66,38 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   )
 }
 
-/** Fetches the list of recorded sources, with what is recorded on a day. */
-function useRecordings({ from, to }: CalendarDay) {
+/** Fetches the recordings of all sources on a day. */
+function useRecordings({ from, to }: CalendarDay): Polled<RecordingList> {
   const query = new URLSearchParams({
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
   })
-  return usePolling<RecordingList>(`/live/recordings?${query}`, RECORDINGS_INTERVAL_MS)
+  return usePolling<RecordingList>(`/live/recordings?${query}`, RECORDINGS_INTERVAL_MS).value
 }
 
 interface DaySelection {
-  /** Whether the URL contains a time. Its day remains selected. */
+  /** Whether the URL contains a time. The day of this time remains selected. */
   isDayLinked: boolean
   day: CalendarDay
   setDay(day: CalendarDay): void
 }
 
-/** Selects the last recorded day once, when the recording is loaded and has nothing on this day. */
+/**
+ * Selects the last recorded day if the source has no recording on the initial day. This happens at
+ * most once, when the recordings are loaded.
+ */
 function useLastRecordedDay(
   recording: RecordedStream | undefined,
   { isDayLinked, day, setDay }: DaySelection,
 ) {
-  const [isSelected, setSelected] = useState(isDayLinked)
+  const [hasInitialDay, setHasInitialDay] = useState(isDayLinked)
   useEffect(() => {
-    if (isSelected || !recording?.last) return
-    setSelected(true)
-    // The end of a recording is exclusive. A recording may end at midnight.
+    if (hasInitialDay || !recording?.last) return
+    setHasInitialDay(true)
+    // The end is exclusive: a recording that ends at midnight belongs to the day before.
     const lastDay = getDay(Date.parse(recording.last) - 1)
     if (lastDay.text !== day.text && recording.ranges.length === 0) setDay(lastDay)
-  }, [isSelected, recording, day, setDay])
+  }, [hasInitialDay, recording, day, setDay])
 }
 
 const Rebuilding = () => (

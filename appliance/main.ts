@@ -87,7 +87,8 @@ function toQuickstartServices(supervisor: Supervisor, { data }: Environment): Qu
   return {
     engine: { url: urls.engine, token: engineToken },
     waitUntilHealthy: supervisor.waitUntilHealthy,
-    renderScene: signal => renderScene(data, mediaSurroundings, log, signal),
+    renderScene: signal =>
+      renderScene({ dataFolder: data, surroundings: mediaSurroundings, log, signal }),
     announceConsole: signal =>
       announceConsoleLink(urls.management, data, log, { signal, print: printNotice }),
   }

@@ -9,13 +9,12 @@ const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
 try {
-  const surroundings = { environment: process.env }
-  const { playable, finished } = renderScene(
-    resolve(process.env.EYRIE_DATA ?? ''),
-    surroundings,
+  const { playable, finished } = renderScene({
+    dataFolder: resolve(process.env.EYRIE_DATA ?? ''),
+    surroundings: { environment: process.env },
     log,
-    stop.signal,
-  )
+    signal: stop.signal,
+  })
   await Promise.all([playable, finished])
 } catch (error) {
   log.error('scene', (error as Error).message)

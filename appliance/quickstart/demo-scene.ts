@@ -6,7 +6,7 @@ import { DEMO } from '../../scene/demo.ts'
 import type { ServiceLog } from '../process/service-log.ts'
 import { type ProcessSurroundings, startProcess } from '../process/supervised-process.ts'
 
-const PROGRAM = resolve(import.meta.dirname, '../../scene/main.ts')
+const RENDERER_PROGRAM = resolve(import.meta.dirname, '../../scene/main.ts')
 
 /**
  * A line of output of the renderer. `progress` is the completed share, from 0 to 1. `published_s`
@@ -17,8 +17,12 @@ const rendererMessage = z.union([
   z.object({ published_s: z.number() }),
 ])
 
-/** Returns the video file of the demo scene. It grows while it is rendered. */
-export const getSceneFile = (data: string) => join(data, 'media', `scene-${DEMO.seed}.mp4`)
+/** Folder of the videos that the media service can play. */
+const getMediaFolder = (dataFolder: string) => join(dataFolder, 'media')
+
+/** Returns the path of the video of the demo scene. The file grows while the scene is rendered. */
+export const getSceneFile = (dataFolder: string) =>
+  join(getMediaFolder(dataFolder), `scene-${DEMO.seed}.mp4`)
 
 /**
  * The rendering of the demo scene in a background process. The promises reject if the
@@ -31,17 +35,25 @@ export interface SceneRendering {
   readonly finished: Promise<void>
 }
 
+export interface RenderingOptions {
+  dataFolder: string
+  /** What the renderer gets from this process, such as environment variables. */
+  surroundings: ProcessSurroundings
+  log: ServiceLog
+  /** Stops the rendering. The promises then resolve, although the video may be incomplete. */
+  signal: AbortSignal
+}
+
 /**
  * Renders the demo scene, a computer-generated street that Eyrie shows if the user has no camera. A
- * background process writes the video to the media folder, in the same surroundings as the media
- * service. The signal stops it.
+ * background process writes the video to the media folder.
  */
-export function renderScene(
-  data: string,
-  surroundings: ProcessSurroundings,
-  log: ServiceLog,
-  signal: AbortSignal,
-): SceneRendering {
+export function renderScene({
+  dataFolder,
+  surroundings,
+  log,
+  signal,
+}: RenderingOptions): SceneRendering {
   const playable = Promise.withResolvers<void>()
   const logProgress = createProgressLog(log)
 
@@ -55,7 +67,8 @@ export function renderScene(
 
   const seed = String(DEMO.seed)
   const seconds = String(DEMO.seconds)
-  const args = [PROGRAM, '--seed', seed, '--seconds', seconds, '--out', join(data, 'media')]
+  const out = getMediaFolder(dataFolder)
+  const args = [RENDERER_PROGRAM, '--seed', seed, '--seconds', seconds, '--out', out]
   const child = startProcess(
     { name: 'scene', args, ...surroundings },
     { ...log, line: receiveLine },
@@ -68,9 +81,9 @@ export function renderScene(
     if (code !== 0 && !signal.aborted) {
       throw new Error(`the demo scene could not be rendered (exit code ${code}): see the log above`)
     }
-    playable.resolve()
   })
-  finished.catch(playable.reject)
+  // A complete scene of an earlier run can be played, but the renderer does not report it again.
+  finished.then(playable.resolve, playable.reject)
   return { playable: playable.promise, finished }
 }
 
@@ -79,7 +92,8 @@ function createProgressLog(log: ServiceLog) {
   let loggedPercent = 0
   return (service: string, progress: number) => {
     const percent = Math.floor(progress * 10) * 10
-    if (percent > loggedPercent) log.info(service, 'rendering demo scene', { percent })
+    if (percent <= loggedPercent) return
     loggedPercent = percent
+    log.info(service, 'rendering demo scene', { percent })
   }
 }

@@ -32,12 +32,14 @@ const KEYFRAME_INTERVAL_S = 2
 /** Names of elements in the pipeline. */
 const SOURCE = 'frames'
 const OVERLAY = 'overlay'
+const DRAWN_TEE = 'shown'
 const DRAWN_SINK = 'drawn'
 const ENCODED_SINK = 'units'
 /** Only one picture is drawn at a time. */
 const DRAWN_QUEUE_SIZE = 1
-/** Maximum number of pictures that wait for the encoder, and of encoded units after it. */
+/** Maximum number of pictures that wait for the encoder. */
 const ENCODER_QUEUE_SIZE = 2
+/** Maximum number of encoded units that wait for the listener. */
 const ENCODED_QUEUE_SIZE = 8
 
 /**
@@ -52,9 +54,17 @@ export async function createAnnotator(
   const { width, height, fps } = firstFrame
   const keyframeInterval = Math.max(1, Math.round(KEYFRAME_INTERVAL_S * fps))
   const frameTicks = Math.round(TICKS_PER_SECOND / fps)
-  /** Resolved when the current drawing is in its frame, or when the pipeline has failed. */
-  let rendering = Promise.withResolvers<void>()
+  /** Resolved when the overlay has drawn into the current frame, or the pipeline has failed. */
+  let frameDrawn = Promise.withResolvers<void>()
   let hasFailed = false
+
+  /** Reports the first failure only, because several elements may report the same failure. */
+  function fail(reason: string) {
+    if (hasFailed) return
+    hasFailed = true
+    listener.onFailure(reason)
+    frameDrawn.resolve()
+  }
 
   const launch = createLaunch(firstFrame, encoder.launch(keyframeInterval))
   const pipeline = new Pipeline(launch, message => {
@@ -63,7 +73,7 @@ export async function createAnnotator(
   pipeline.setTimeline({ ptsOffset: firstFrame.pts })
   pipeline.samples(DRAWN_SINK, { queue: DRAWN_QUEUE_SIZE, full: 'block' }, sample => {
     sample.release()
-    rendering.resolve()
+    frameDrawn.resolve()
   })
   pipeline.samples(ENCODED_SINK, { queue: ENCODED_QUEUE_SIZE, full: 'block' }, sample => {
     if (!hasFailed) forwardEncoded(sample, frameTicks, listener)
@@ -71,43 +81,41 @@ export async function createAnnotator(
   })
   await pipeline.setState('playing').catch(error => fail(error.message))
 
-  /** Reports the first failure only, because several elements may report the same failure. */
-  function fail(reason: string) {
-    if (hasFailed) return
-    hasFailed = true
-    listener.onFailure(reason)
-    rendering.resolve()
-  }
-
   return {
     accepts: frame =>
       !hasFailed && frame.width === width && frame.height === height && frame.fps === fps,
     async render(frame, svg) {
       if (hasFailed) return
-      rendering = Promise.withResolvers()
+      frameDrawn = Promise.withResolvers()
       pipeline.set(OVERLAY, 'data', svg)
       pipeline.push(SOURCE, frame.data, { ptsNs: ticksToNs(frame.pts - firstFrame.pts) })
-      await rendering.promise
+      await frameDrawn.promise
     },
     close: () => pipeline.dispose(),
   }
 }
 
 /**
- * Creates the launch string. A tee between the overlay and the encoder passes each picture also to
- * the sink `drawn`. Once a picture arrives there, the next drawing may be set on the overlay, even
- * if the encoder is still busy.
+ * Creates the launch string. After the overlay, a tee passes each picture to the encoder and to the
+ * sink `DRAWN_SINK`. Once a picture arrives in this sink, the next drawing may be set on the
+ * overlay, even if the encoder is still busy.
  */
-function createLaunch({ width, height, fps }: Frame, encoder: string): string {
+function createLaunch({ width, height, fps }: Frame, encoderLaunch: string): string {
   const rate = `${Math.round(fps * 1000)}/1000`
   const size = `width=${width},height=${height},framerate=${rate},pixel-aspect-ratio=1/1`
-  const source = `appsrc name=${SOURCE} format=time max-bytes=0 caps="video/x-raw,format=YV12,${size}"`
-  const drawing = `${source} ! videoconvert ! rsvgoverlay name=${OVERLAY} ! tee name=shown`
+  const caps = `video/x-raw,format=YV12,${size}`
+  const source = `appsrc name=${SOURCE} format=time max-bytes=0 caps="${caps}"`
+  const overlay = `videoconvert ! rsvgoverlay name=${OVERLAY}`
 
-  const queue = `queue max-size-buffers=${ENCODER_QUEUE_SIZE}`
-  const input = `${queue} ! videoconvert ! video/x-raw,format=I420`
-  const encoding = `${input} ! ${encoder} ! h264parse ! video/x-h264,stream-format=avc,alignment=au`
+  const encoderQueue = `queue max-size-buffers=${ENCODER_QUEUE_SIZE}`
+  const toEncoderFormat = 'videoconvert ! video/x-raw,format=I420'
+  const toUnits = 'h264parse ! video/x-h264,stream-format=avc,alignment=au'
+  const encoding = `${encoderQueue} ! ${toEncoderFormat} ! ${encoderLaunch} ! ${toUnits}`
 
   const sink = (name: string) => `appsink name=${name} sync=false async=false`
-  return `${drawing} shown. ! ${encoding} ! ${sink(ENCODED_SINK)} shown. ! ${sink(DRAWN_SINK)}`
+  return [
+    `${source} ! ${overlay} ! tee name=${DRAWN_TEE}`,
+    `${DRAWN_TEE}. ! ${encoding} ! ${sink(ENCODED_SINK)}`,
+    `${DRAWN_TEE}. ! ${sink(DRAWN_SINK)}`,
+  ].join(' ')
 }

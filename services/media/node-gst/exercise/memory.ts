@@ -1,40 +1,27 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Pipeline, Ring } from '../index.ts'
 
 // A test of the native GStreamer addon for leaks, run as a script: prints by how many bytes and
 // open files the process grows over 10,000 frames or packets, or 200 pipelines. The argument is the
-// name of an exercise. Requires `--expose-gc`.
+// name of an exercise: samples, packets, ring or pipelines. Requires `--expose-gc`.
 
 /** Width and height of the frames, in pixels. */
 const SIDE = 64
+/** Size of a memory page, as most machines have it. */
 const PAGE_BYTES = 4096
-/** One garbage collection may leave objects that were in use when it began. */
+/**
+ * Number of garbage collections before a measurement. A single one may leave objects that were in
+ * use when it began.
+ */
 const COLLECTIONS = 5
 
 /** Returns the launch string of a source with this number of frames. */
 const createSource = (count: number) =>
-  `videotestsrc num-buffers=${count} ! video/x-raw,format=GRAY8,width=${SIDE},height=${SIDE} ! identity name=numbered`
-
-const folder = mkdtempSync(join(tmpdir(), 'eyrie-exercise-'))
-process.on('exit', () => rmSync(folder, { recursive: true }))
-const ring = new Ring({
-  path: join(folder, 'view.ring'),
-  slots: 2,
-  width: SIDE,
-  height: SIDE,
-  format: 'GRAY8',
-  content: { x: 0, y: 0, width: SIDE, height: SIDE },
-  fill: [0],
-  generation: 1,
-  epoch: 1,
-  sourceWidth: SIDE,
-  sourceHeight: SIDE,
-})
-/** Number of the next frame in the ring. */
-let nextNumber = 1
+  `videotestsrc num-buffers=${count} ! video/x-raw,format=GRAY8,width=${SIDE},height=${SIDE}`
+const SINK = 'appsink name=sink sync=false'
 
 /** Plays a pipeline until its end. */
 async function play(launch: string, attach: (pipeline: Pipeline) => void) {
@@ -50,23 +37,43 @@ async function play(launch: string, attach: (pipeline: Pipeline) => void) {
 }
 
 async function receiveSamples(count: number) {
-  await play(`${createSource(count)} ! appsink name=sink sync=false`, pipeline => {
+  await play(`${createSource(count)} ! ${SINK}`, pipeline => {
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => sample.release())
   })
 }
 
-async function writeRing(count: number) {
-  await play(`${createSource(count)} ! appsink name=sink sync=false`, pipeline => {
-    pipeline.number('numbered', 'src', { start: nextNumber })
-    pipeline.toRing('sink', ring, () => {})
+/** Returns a function that writes frames to a ring, which is the same in all its calls. */
+function createRingWriter() {
+  const folder = mkdtempSync(join(tmpdir(), 'eyrie-exercise-'))
+  process.on('exit', () => rmSync(folder, { recursive: true }))
+  const ring = new Ring({
+    path: join(folder, 'view.ring'),
+    slots: 2,
+    width: SIDE,
+    height: SIDE,
+    format: 'GRAY8',
+    content: { x: 0, y: 0, width: SIDE, height: SIDE },
+    fill: [0],
+    generation: 1,
+    epoch: 1,
+    sourceWidth: SIDE,
+    sourceHeight: SIDE,
   })
-  nextNumber += count
+  let nextNumber = 1
+
+  return async (count: number) => {
+    await play(`${createSource(count)} ! identity name=numbered ! ${SINK}`, pipeline => {
+      pipeline.number('numbered', 'src', { start: nextNumber })
+      pipeline.toRing('sink', ring, () => {})
+    })
+    nextNumber += count
+  }
 }
 
 /** Sends every frame as an RTP packet. */
 async function receivePackets(count: number) {
-  const packets = `${createSource(count)} ! videoconvert ! rtpvrawpay mtu=65000 ! rtpvrawdepay name=depay`
-  await play(`${packets} ! appsink name=sink sync=false`, pipeline => {
+  const packets = 'videoconvert ! rtpvrawpay mtu=65000 ! rtpvrawdepay name=depay'
+  await play(`${createSource(count)} ! ${packets} ! ${SINK}`, pipeline => {
     pipeline.samples('sink', { queue: 4, full: 'block' }, sample => {
       pipeline.newestRtpPacket('depay')
       sample.release()
@@ -77,7 +84,7 @@ async function receivePackets(count: number) {
 async function createPipelines(count: number) {
   for (let index = 0; index < count; index++) {
     const pipeline = new Pipeline(`${createSource(3)} ! tee name=tee ! queue ! fakesink`, () => {})
-    const branch = pipeline.add('queue ! appsink name=sink sync=false', 'tee')
+    const branch = pipeline.add(`queue ! ${SINK}`, 'tee')
     pipeline.samples('sink', { queue: 1, full: 'drop-oldest' }, sample => sample.release())
     await branch.start()
     await pipeline.setState('playing')
@@ -91,25 +98,40 @@ async function createPipelines(count: number) {
 async function measureUsage() {
   for (let round = 0; round < COLLECTIONS; round++) {
     globalThis.gc!()
-    await turn()
+    await nextTurn()
   }
   // The second number is the resident memory, in pages: see proc_pid_statm(5).
   const residentPages = Number(readFileSync('/proc/self/statm', 'latin1').split(' ')[1])
   return { bytes: residentPages * PAGE_BYTES, files: readdirSync('/proc/self/fd').length }
 }
 
-/** `warmUp` is the number of repetitions before the first measurement. */
-const exercises = {
-  samples: { run: receiveSamples, warmUp: 3000, times: 10_000 },
-  packets: { run: receivePackets, warmUp: 3000, times: 10_000 },
-  ring: { run: writeRing, warmUp: 3000, times: 10_000 },
-  pipelines: { run: createPipelines, warmUp: 100, times: 200 },
+interface Exercise {
+  run(count: number): Promise<void>
+  /** Number of repetitions before the first measurement. */
+  warmUp: number
+  /** Number of repetitions between the measurements. */
+  measured: number
 }
-const { run, warmUp, times } = exercises[process.argv[2] as keyof typeof exercises]
 
+function createExercise(name: string | undefined): Exercise {
+  switch (name) {
+    case 'samples':
+      return { run: receiveSamples, warmUp: 3_000, measured: 10_000 }
+    case 'packets':
+      return { run: receivePackets, warmUp: 3_000, measured: 10_000 }
+    case 'ring':
+      return { run: createRingWriter(), warmUp: 3_000, measured: 10_000 }
+    case 'pipelines':
+      return { run: createPipelines, warmUp: 100, measured: 200 }
+    default:
+      throw new Error(`there is no exercise ${name}: choose samples, packets, ring or pipelines`)
+  }
+}
+
+const { run, warmUp, measured } = createExercise(process.argv[2])
 await run(warmUp)
 const before = await measureUsage()
-await run(times)
+await run(measured)
 const after = await measureUsage()
 console.log(
   JSON.stringify({ bytes: after.bytes - before.bytes, files: after.files - before.files }),

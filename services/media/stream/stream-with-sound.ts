@@ -101,7 +101,10 @@ function createSoundViewer(
   let soundEnd: number | undefined
   /** Set while silence replaces the sound. */
   let silence: Silence | undefined
-  /** End of the last silence. Sound from before this time is dropped, because it would overlap. */
+  /**
+   * End of the last silence that was sent with a picture. Sound from before this time is dropped,
+   * because it would overlap.
+   */
   let silenceEnd = 0
 
   function sendSound(unit: SoundUnit) {
@@ -117,12 +120,16 @@ function createSoundViewer(
   function fillWithSilence(pts: number) {
     if (soundEnd === undefined) return
     const lagTicks = pts - soundEnd
-    if (!silence && lagTicks <= STOPPED_TICKS) return
+    const hasJumped = lagTicks > JUMP_TICKS
+    const hasStopped = lagTicks > STOPPED_TICKS
+    if (hasJumped) silence = createSilence(track, pts)
+    else if (hasStopped) silence ??= createSilence(track, soundEnd)
+    else if (!silence) return
 
-    const isJump = lagTicks > JUMP_TICKS
-    if (!silence || isJump) silence = createSilence(track, isJump ? pts : soundEnd)
+    // Silence cannot be created for every kind of track.
     if (!silence) return client.end('the sound has stopped: watch again')
     for (const unit of silence.fillTo(pts)) sendSound(unit)
+    // `sendSound` has moved the end of the sound to the end of the silence.
     silenceEnd = soundEnd
   }
 
@@ -145,7 +152,8 @@ function createSoundViewer(
       }
     },
     receiveSound(unit) {
-      // Fills the gap between the silence and this unit, which may arrive before its picture.
+      // The unit may arrive before its picture. Fills the gap between the silence and the unit. The
+      // last silent unit, which has the same duration, must end where this one begins.
       const lastSilentStart = unit.pts - unit.duration
       if (silence && lastSilentStart - silenceEnd < JUMP_TICKS) {
         for (const silentUnit of silence.fillTo(lastSilentStart)) sendSound(silentUnit)

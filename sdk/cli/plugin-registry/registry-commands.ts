@@ -20,17 +20,15 @@ import {
   readIndex,
 } from './registry-location.ts'
 
-/**
- * Commands that fill, copy and search registries: folders with signed packages of plugins and an
- * index, on a web server or a USB stick.
- */
+// Commands that fill, copy and search registries: folders with signed packages of plugins and an
+// index, on a web server or a USB stick.
 
 /** `eyrie plugin publish`: adds a plugin to a registry. */
 export const publishPluginCommand: Command = {
   usage: '<folder|file.tgz> --key <publisher.key> [--registry <folder>] [--new-publisher]',
   about:
     'Adds a plugin to the registry in a folder, which it creates if necessary, and signs the plugin if it is not signed.\n' +
-    '--new-publisher permits a name that another publisher, or another key, has published there.',
+    '--new-publisher allows a plugin that was published there by another publisher, or with another key.',
 
   async run(args, terminal) {
     const options = {
@@ -62,11 +60,11 @@ export const searchPluginsCommand: Command = {
     'Lists the plugins of a registry whose name, description or publisher contains all words, each with its newest version.',
 
   async run(args, terminal) {
-    const { words, rest } = splitWords(args)
-    const { values } = parseArguments(rest, { ...REGISTRY_OPTION, ...JSON_OPTION })
+    const { words, options } = splitWords(args)
+    const { values } = parseArguments(options, { ...REGISTRY_OPTION, ...JSON_OPTION })
     const registry = openRegistry(findRegistryLocation(values.registry, terminal))
     const index = await readIndex(registry)
-    const found = index.entries.filter(entry => containsAll(entry, words))
+    const found = index.entries.filter(entry => matchesAll(words, entry))
     if (values.json) return writeJson(terminal.out, found)
 
     const rows = selectNewest(found).map(({ name, version, publisher, license, description }) => [
@@ -87,21 +85,25 @@ export const searchPluginsCommand: Command = {
   },
 }
 
-/** Separates the arguments before the first option. */
-function splitWords(args: string[]): { words: string[]; rest: string[] } {
-  const first = args.findIndex(arg => arg.startsWith('-'))
-  const end = first < 0 ? args.length : first
-  return { words: args.slice(0, end), rest: args.slice(end) }
+/** Separates the words, which are the arguments before the first option, from the options. */
+function splitWords(args: string[]): { words: string[]; options: string[] } {
+  const firstOption = args.findIndex(arg => arg.startsWith('-'))
+  if (firstOption < 0) return { words: args, options: [] }
+  return { words: args.slice(0, firstOption), options: args.slice(firstOption) }
 }
 
-function containsAll({ name, description, publisher }: RegistryEntry, words: string[]): boolean {
+/** Whether each word occurs in the name, description or publisher of an entry. */
+function matchesAll(
+  words: readonly string[],
+  { name, description, publisher }: RegistryEntry,
+): boolean {
   const text = `${name} ${description} ${publisher}`.toLowerCase()
   return words.every(word => text.includes(word.toLowerCase()))
 }
 
 /**
- * Returns the newest version of each plugin. An index has the versions of a plugin in a
- * row, the newest first.
+ * Returns the newest version of each plugin. The entries must be in the order of an index, which
+ * has the versions of a plugin in a row, the newest first.
  */
 const selectNewest = (entries: readonly RegistryEntry[]): RegistryEntry[] =>
   entries.filter(({ name }, position) => name !== entries[position - 1]?.name)
@@ -118,8 +120,8 @@ function printRejected({ rejected }: RegistryIndex, err: Output): void {
 export const mirrorPluginsCommand: Command = {
   usage: '<folder|url> <folder>',
   about:
-    'Copies a registry into a folder, such as on a USB stick, for machines without a network. Only what is missing is copied;\n' +
-    'what the folder has already remains.',
+    'Copies a registry into a folder, such as on a USB stick, for machines without a network. Copies only the versions that the\n' +
+    'folder does not have yet, and deletes none.',
 
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['registry', 'folder'])
@@ -133,6 +135,7 @@ export const mirrorPluginsCommand: Command = {
   },
 }
 
+/** Returns a location that is a folder. Throws `UsageError` for an address: it is read-only. */
 function requireFolder(location: string): string {
   if (!isAddress(location)) return location
   throw new UsageError(

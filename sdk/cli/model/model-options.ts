@@ -26,31 +26,48 @@ export type ModelOptions = ReturnType<typeof parseArgs<{ options: typeof MODEL_O
 /** Parses the options that are present. Throws `UsageError` for an invalid value. */
 export async function parseModelOptions(options: ModelOptions): Promise<Partial<NewModel>> {
   const { head, labels, license, source, color, size } = options
-  const {
-    'suppress-together': labelGroups,
-    'score-threshold': scoreThreshold,
-    'iou-threshold': iouThreshold,
-    'class-score-threshold': classThresholds,
-  } = options
-
   const properties: Partial<NewModel> = { normalization: parseNormalization(options) }
   if (head !== undefined) properties.head = parseChoice('head', head, modelHead.options)
-  if (labels !== undefined) Object.assign(properties, await readLabels(labels))
   if (license !== undefined) properties.license = license
   if (source !== undefined) properties.source = source
   if (color !== undefined) properties.color = parseChoice('color', color, ['rgb', 'bgr'])
   if (size !== undefined) properties.size = parseSize(size)
-  if (labelGroups) properties.suppress_together = labelGroups.map(splitLabels)
-  if (scoreThreshold !== undefined) {
-    properties.score_threshold = parseThreshold('score-threshold', scoreThreshold)
+  return {
+    ...properties,
+    ...(labels === undefined ? {} : await readLabelProperties(labels)),
+    ...parseDetectionOptions(options),
   }
-  if (iouThreshold !== undefined) {
-    properties.iou_threshold = parseThreshold('iou-threshold', iouThreshold)
-  }
-  if (classThresholds) {
-    properties.class_score_thresholds = Object.fromEntries(classThresholds.map(parseClassThreshold))
+}
+
+/**
+ * Reads the labels of the classes from a file. For the word `coco` instead of a file, returns the
+ * labels of the COCO data set, and the other properties of detectors that are trained on it.
+ */
+async function readLabelProperties(fileOrCoco: string): Promise<Partial<NewModel>> {
+  if (fileOrCoco === 'coco') return COCO_DETECTOR
+  return { labels: parseLabels((await readLocalFile(fileOrCoco)).toString()) }
+}
+
+/** Parses the options that decide which detections of a model are kept. */
+function parseDetectionOptions({
+  'suppress-together': labelGroups,
+  'score-threshold': score,
+  'iou-threshold': iou,
+  'class-score-threshold': classScores,
+}: ModelOptions): Partial<NewModel> {
+  const properties: Partial<NewModel> = {}
+  if (labelGroups !== undefined) properties.suppress_together = labelGroups.map(splitLabels)
+  if (score !== undefined) properties.score_threshold = parseThreshold('score-threshold', score)
+  if (iou !== undefined) properties.iou_threshold = parseThreshold('iou-threshold', iou)
+  if (classScores !== undefined) {
+    properties.class_score_thresholds = Object.fromEntries(classScores.map(parseClassThreshold))
   }
   return properties
+}
+
+/** Splits a group of labels such as `car, truck, bus`. */
+function splitLabels(group: string): string[] {
+  return group.split(',').map(label => label.trim())
 }
 
 /** Parses a number from 0 to 1. */
@@ -72,20 +89,6 @@ function parseClassThreshold(text: string): [label: string, threshold: number] {
   return [label.trim(), parseThreshold('class-score-threshold', threshold)]
 }
 
-/** Splits a group of labels such as `car, truck, bus`. */
-function splitLabels(group: string): string[] {
-  return group.split(',').map(label => label.trim())
-}
-
-/**
- * Reads the labels of the classes from a file. Instead of a file, the option can be the word
- * `coco`: then returns all properties of detectors that are trained on the COCO data set.
- */
-async function readLabels(labels: string): Promise<Partial<NewModel>> {
-  if (labels === 'coco') return COCO_DETECTOR
-  return { labels: parseLabels((await readLocalFile(labels)).toString()) }
-}
-
 type Normalization = NonNullable<NewModel['normalization']>
 
 /**
@@ -94,41 +97,51 @@ type Normalization = NonNullable<NewModel['normalization']>
  */
 function parseNormalization({ scale, mean, std }: ModelOptions): Normalization {
   const normalization: Normalization = {}
-  if (scale !== undefined) normalization.scale = parseNumbers('scale', scale)[0]
-  if (mean !== undefined) normalization.mean = parseNumbers('mean', mean)
-  if (std !== undefined) normalization.std = parseNumbers('std', std)
+  if (scale !== undefined) normalization.scale = parseScale(scale)
+  if (mean !== undefined) normalization.mean = parseMean(mean)
+  if (std !== undefined) normalization.std = parseStd(std)
   return normalization
 }
 
-/** What the options of the normalization accept. `counts` are the possible numbers of values. */
-const NUMBER_OPTIONS = {
-  scale: { counts: [1], allowsZero: false, format: 'a number other than 0' },
-  mean: { counts: [1, 3], allowsZero: true, format: 'one number or three' },
-  std: { counts: [1, 3], allowsZero: false, format: 'one number or three, none 0' },
+function parseScale(text: string): number {
+  const scale = parseFraction(text)
+  if (Number.isNaN(scale) || scale === 0) {
+    throw new UsageError(`--scale ${text} should be a number other than 0`)
+  }
+  return scale
+}
+
+function parseMean(text: string): number[] {
+  const mean = parseChannelValues(text)
+  if (!mean) throw new UsageError(`--mean ${text} should be one number or three`)
+  return mean
+}
+
+function parseStd(text: string): number[] {
+  const std = parseChannelValues(text)
+  if (!std || std.includes(0)) {
+    throw new UsageError(`--std ${text} should be one number or three, none 0`)
+  }
+  return std
 }
 
 /**
  * Parses one number for all colour channels, or three numbers in the channel order of the model.
+ * Returns undefined if the text is neither.
  */
-function parseNumbers(option: keyof typeof NUMBER_OPTIONS, text: string): number[] {
-  const { counts, allowsZero, format } = NUMBER_OPTIONS[option]
-  const numbers = text.split(',').map(parseFraction)
-  const areValid = numbers.every(value => Number.isFinite(value) && (allowsZero || value !== 0))
-  if (!areValid || !counts.includes(numbers.length)) {
-    throw new UsageError(`--${option} ${text} should be ${format}`)
-  }
-  return numbers
+function parseChannelValues(text: string): number[] | undefined {
+  const values = text.split(',').map(parseFraction)
+  const isValid = (values.length === 1 || values.length === 3) && !values.some(Number.isNaN)
+  return isValid ? values : undefined
 }
-
-/** A numerator, optionally followed by a slash and a denominator. */
-const FRACTION = /^([^/]+)(?:\/([^/]+))?$/
 
 /**
  * Parses a number or a fraction such as `1/255`. Returns NaN if the text is neither, if a side of
  * the fraction is empty, or if the result is not finite.
  */
 export function parseFraction(text: string): number {
-  const match = FRACTION.exec(text.trim())
+  // A numerator, optionally followed by a slash and a denominator.
+  const match = /^([^/]+)(?:\/([^/]+))?$/.exec(text.trim())
   if (!match) return Number.NaN
   const [, numerator, denominator = '1'] = match
   const quotient = Number(numerator) / Number(denominator)

@@ -51,20 +51,15 @@ export const devPluginCommand: Command = {
     'Ctrl-C.',
 
   async run(args, terminal) {
-    const { values, positionals } = parseArguments(addInspectPort(args), DEV_OPTIONS, ['folder'])
-    const folder = resolve(positionals[0])
-    const port = parsePagePort(values['page-port'])
-    const elementArgs = parseJsonObject('args', values.args)
-    const config = parseJsonObject('config', values.config)
-
+    const { values, folder, pagePort, elementArgs, config } = parseDevArguments(args)
     const manifest = await readDevelopmentManifest(folder)
     const element = selectElement(manifest.elements, values.element)
     const inspectPort = parseInspectPort(values.inspect, manifest)
-    const variables = getInspectVariables(manifest.name, inspectPort)
-    const environment = { ...terminal.environment, ...variables }
 
+    const inspectVariables = getInspectVariables(manifest.name, inspectPort)
+    const environment = { ...terminal.environment, ...inspectVariables }
     const ended = captureInterrupt(terminal)
-    const stopEngine = await provideEngine(values, { ...terminal, environment })
+    const stopEngine = await ensureEngine(values, { ...terminal, environment })
     try {
       if (inspectPort !== undefined) {
         await announceDebugger(manifest.name, inspectPort, terminal.out)
@@ -76,15 +71,25 @@ export const devPluginCommand: Command = {
       }
       const source = await findSource(values, terminal)
       const pipeline = { element, source, args: elementArgs, config }
-      await runDevelopment({ access, folder, manifest, pipeline, port, terminal, ended })
+      await runDevelopment({ access, folder, manifest, pipeline, port: pagePort, terminal, ended })
     } finally {
       await stopEngine()
     }
   },
 }
 
-const parsePagePort = (text: string | undefined) =>
-  text === undefined ? ANY_PORT : parsePositiveInteger('page-port', text)
+/** Parses what can be parsed without the manifest of the plugin. Throws `UsageError`. */
+function parseDevArguments(args: string[]) {
+  const { values, positionals } = parseArguments(addInspectPort(args), DEV_OPTIONS, ['folder'])
+  const pagePort = values['page-port']
+  return {
+    values,
+    folder: resolve(positionals[0]),
+    pagePort: pagePort === undefined ? ANY_PORT : parsePositiveInteger('page-port', pagePort),
+    elementArgs: parseJsonObject('args', values.args),
+    config: parseJsonObject('config', values.config),
+  }
+}
 
 /** Returns a signal that fires on Ctrl-C, or never if the terminal does not support that. */
 const captureInterrupt = (terminal: Terminal): AbortSignal =>
@@ -104,30 +109,34 @@ async function askToUpload(
   if (!(await confirm(terminal, question, ended))) throw new Error('nothing was uploaded')
 }
 
+/** Returns the element with this name. The name may be omitted if the plugin has one element. */
 function selectElement(
   elements: readonly ManifestElement[],
   name: string | undefined,
 ): ManifestElement {
+  const [first, ...others] = elements
+  if (name === undefined && first && others.length === 0) return first
+
   const names = elements.map(element => element.name).join(', ')
-  if (name === undefined && elements.length > 1) {
-    throw new UsageError(`--element is missing: one of ${names}`)
-  }
-  const element = elements.find(candidate => name === undefined || candidate.name === name)
+  if (name === undefined) throw new UsageError(`--element is missing: one of ${names}`)
+  const element = elements.find(candidate => candidate.name === name)
   if (!element) throw new UsageError(`--element ${name} should be one of ${names}`)
   return element
 }
 
 /**
- * Starts an engine on this machine if none responds, unless the user has named one by its URL.
- * Returns a function that stops the engine if it was started.
+ * Starts an engine on this machine if none responds, and prints that it does so. An engine whose
+ * URL the user has specified is never started. Returns a function that stops the started engine,
+ * or does nothing if none was started.
  */
-async function provideEngine(
+async function ensureEngine(
   options: { url?: string; token?: string },
   terminal: Terminal,
 ): Promise<() => Promise<void>> {
   const { url } = getEngineAccess(options, terminal)
-  const isNamed = options.url !== undefined || Boolean(terminal.environment?.EYRIE_ENGINE_URL)
-  if (isNamed || (await isReachable(url))) return async () => {}
+  const isUrlSpecified =
+    options.url !== undefined || Boolean(terminal.environment?.EYRIE_ENGINE_URL)
+  if (isUrlSpecified || (await isReachable(url))) return async () => {}
   terminal.err.write(`no engine runs at ${url}: starting one with the data in ${terminal.data}\n`)
   return startLocalEngine(url, terminal)
 }

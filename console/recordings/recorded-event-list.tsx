@@ -67,10 +67,12 @@ function EventRows({
   const currentIndex = reachedIndex.value
 
   const currentRow = useRef<HTMLLIElement>(null)
-  // Runs after every rendering: either another row is current, or the rows have moved.
+  const firstTime = events[0]?.time
+  // Scrolls when another row is current, or when it has moved because the list begins at another
+  // time. Otherwise users may scroll the list themselves, although it is rendered at each poll.
   useEffect(() => {
     if (currentRow.current) scrollIntoList(currentRow.current)
-  })
+  }, [currentIndex, firstTime])
 
   return (
     <ol>

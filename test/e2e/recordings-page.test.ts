@@ -153,6 +153,17 @@ describe('recordings page', { timeout: 240_000 }, () => {
     await waitForFrame(page, each => each === number)
   })
 
+  it('marks the row of the event that was reached last', async () => {
+    const page = await openPage(0)
+    const rows = page.getByRole('region', { name: 'Events' }).getByRole('button')
+    const findMarked = () =>
+      rows.evaluateAll(all => all.findIndex(row => row.ariaCurrent === 'true'))
+    await rows.first().click()
+    await vi.waitFor(async () => expect(await findMarked()).toBe(0), POLL)
+    await page.keyboard.press('n')
+    await vi.waitFor(async () => expect(await findMarked()).toBe(1), POLL)
+  })
+
   it('seeks to where the timeline is clicked', async () => {
     const page = await openPage(1)
     const timeline = page.locator('.timeline')

@@ -132,7 +132,7 @@ it('a backup that the job has stored in a bucket is downloaded and restored, wit
     backup_s3_secret_key: '***',
     backup_passphrase: '***',
   })
-}, 300_000)
+}, 600_000)
 
 describe('a scheduled backup of services that root starts', needs(root, serviceUsers), () => {
   it('contains the files of all services, although management cannot read them, once root has permitted it', {

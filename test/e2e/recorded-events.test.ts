@@ -1,3 +1,5 @@
+// @module-tag long
+
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type RecordedRange, recordedFrame, recordingList } from '@eyrie/contract'

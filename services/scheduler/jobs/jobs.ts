@@ -17,11 +17,6 @@ const SYNC_INTERVAL_MS = 60_000
 const RETRY_MS = 60_000
 const UNAVAILABLE_BACKOFF = { initialMs: 500, maxMs: 30_000 }
 /**
- * The consecutive failure to reach management that is logged, after about 15 seconds. Management
- * starts at the same time as this process, and may close an idle connection later.
- */
-const LOGGED_FAILURE = 5
-/**
  * Time between the starts of overdue jobs, so that their threads do not all exist at the same time.
  */
 const OVERDUE_INTERVAL_MS = 1_000
@@ -80,9 +75,8 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
         failures = 0
       } catch (error) {
         failures++
-        if (failures === LOGGED_FAILURE && !signal.aborted) {
-          log.warn({ err: error }, 'failed to plan jobs')
-        }
+        // A single failure is normal: management may have closed an idle connection.
+        if (failures === 2 && !signal.aborted) log.warn({ err: error }, 'failed to plan jobs')
       }
       const delayMs =
         failures > 0 ? backoffDelayMs(failures, UNAVAILABLE_BACKOFF) : SYNC_INTERVAL_MS

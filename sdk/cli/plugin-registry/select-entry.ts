@@ -121,7 +121,7 @@ function matches(version: string, requested: string | undefined): boolean {
 
 /**
  * Returns the name that the owner of the engine has given to the key of an entry, or else the key.
- * The name in the entry itself proves nothing: any publisher can use it.
+ * The name in the entry itself cannot be trusted, because any publisher can use any name.
  */
 const getTrustedName = ({ key }: RegistryEntry, { publishers }: EnginePolicy['trust']): string =>
   publishers.find(publisher => publisher.key === key && publisher.state === 'trusted')?.name ?? key

@@ -60,7 +60,7 @@ export async function updateBackupSettings(
   changes: Partial<BackupSettings>,
   secrets: Secrets,
 ): Promise<void> {
-  // In both, the placeholder stands for a secret that remains as it is stored.
+  // In the stored and in the updated settings, a placeholder replaces each secret that is retained.
   const stored = await readRedactedBackupSettings(tx)
   const updated = { ...stored, ...changes }
 

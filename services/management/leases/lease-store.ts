@@ -19,7 +19,7 @@ const ALIVE_S = 5
  */
 const MAX_IDLE_MS = 30_000
 
-/** A management service, as it is stored with its leases. */
+/** A running management service, which has a row of its own in the database. */
 interface Instance {
   instance_id: string
   host_name: string

@@ -86,7 +86,7 @@ export function createSessionFallback(options: SessionFallbackOptions): SessionF
   }
 
   function afterDecoderFailure(session: EndedSession, reason: string): NextStep {
-    // Before an element is chosen, the user's choice stands for it in the log and in the fault.
+    // A session that failed before it had chosen a decoder is reported with the configured one.
     const { codec = 'h264', decoder = options.decoder } = session
     log.warn({ source, decoder, reason }, 'failed to decode source')
 

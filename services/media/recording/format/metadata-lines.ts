@@ -1,6 +1,6 @@
 import type { EventToRecord, ResultToRecord } from '@eyrie/contract'
 
-/** An event of a segment as it is stored in the recording index. */
+/** An event of a segment, in the form of the recording index. */
 export interface IndexedEvent {
   channel: number
   /** Stream time of the picture, in ticks of 90 kHz. */

@@ -13,10 +13,7 @@ export interface RetryPause {
   address: ServerAddress | undefined
   /** Opens the connections that probe the server. */
   egress: Egress
-  /**
-   * Whether the last attempt found the server unreachable, or lost the connection to it. By
-   * default, a first probe decides.
-   */
+  /** Whether the server is known to have been unreachable. By default, a first probe decides. */
   wasUnreachable?: boolean
   /** Sleeps until the next attempt is due. Ends, or rejects, when the signal is aborted. */
   sleep(signal: AbortSignal): Promise<unknown>

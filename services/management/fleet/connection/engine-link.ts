@@ -211,7 +211,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         address: isWatched ? findServerAddress(record.address.url) : undefined,
         egress: options.egress,
         // It may be running again before it is probed.
-        wasUnreachable: true,
+        wasUnreachable: wasConnected && lastFailure.status === ENGINE_STATUS.offline,
         sleep: signal => sleepForRetry(delayMs, signal),
         signal: AbortSignal.any([backoff.signal, stopping.signal]),
       })

@@ -56,10 +56,11 @@ export function createLiveAccess({
     assertCanView(caller)
     if (caller.role === 'superadmin') return next()
 
-    const visibleChannels = await findChannels(caller)
     // The first segments of the path are empty and `live`.
     const [resource = '', item = ''] = c.req.path.split('/').slice(2)
-    const restrict = RESTRICTIONS.get(item ? `${resource}/${item}` : resource) ?? requireStream
+    const restrict = selectRestriction(resource, item)
+    if (!restrict) return next()
+    const visibleChannels = await findChannels(caller)
     const findStreams = () => findVisibleStreams(engine, visibleChannels)
     return restrict({ c, next, caller, resource, item, visibleChannels, findStreams })
   }
@@ -81,17 +82,22 @@ interface RestrictedRequest {
 /** Handles the request if the caller may make it, and removes what the caller may not see. */
 type Restriction = (request: RestrictedRequest) => Promise<void>
 
-/**
- * The restriction of each path below `/live` that does not name a stream. All other paths are
- * restricted by `requireStream`.
- */
-const RESTRICTIONS: ReadonlyMap<string, Restriction> = new Map<string, Restriction>([
-  ['statistics', ({ next }) => next()],
-  ['channels', filterChannels],
-  ['output', requireVisibleChannels],
-  ['recordings', filterRecordings],
-  ['recordings/sources', filterRecordedSources],
-])
+/** Returns the restriction of `/live/{resource}/{item}`; undefined if there is none. */
+function selectRestriction(resource: string, item: string): Restriction | undefined {
+  switch (resource) {
+    case 'statistics':
+      return undefined
+    case 'channels':
+      return filterChannels
+    case 'output':
+      return requireVisibleChannels
+    case 'recordings':
+      if (item === '') return filterRecordings
+      return item === 'sources' ? filterRecordedSources : requireStream
+    default:
+      return requireStream
+  }
+}
 
 function filterChannels({ c, next, visibleChannels }: RestrictedRequest): Promise<void> {
   return filterResponse(c, next, (channels: LiveChannel[]) => filterById(channels, visibleChannels))

@@ -2,7 +2,7 @@ import type { Isolation } from '@eyrie/contract/health'
 import { formatPathList } from '@eyrie/contract/path-list'
 import type { Environment } from '@eyrie/kit'
 
-/** The variables of the supervisor's own environment that the services inherit. */
+/** Environment variables that the services inherit from the caller of the supervisor. */
 const INHERITED_VARIABLES = [
   // The system.
   /^(PATH|HOME|LANG|LC_.*|TZ|TMPDIR|LD_LIBRARY_PATH)$/,
@@ -11,7 +11,7 @@ const INHERITED_VARIABLES = [
   // Traces and Node.
   /^(OTEL_.*|NODE_COMPILE_CACHE)$/,
   // Options of Eyrie that are passed on unchanged.
-  /^(MEDIASOUP_WORKER_BIN|EYRIE_INSPECT|EYRIE_EGRESS_ALLOW|EYRIE_TRUSTED_PROXIES)$/,
+  /^(MEDIASOUP_WORKER_BIN|EYRIE_INSPECT)$/,
 ]
 
 /** The addresses of the services, and what else the supervisor has decided for them. */
@@ -30,10 +30,10 @@ export interface ServiceAddresses {
  */
 export const createServiceEnvironment = (
   environment: Environment,
-  ownVariables: NodeJS.ProcessEnv,
+  caller: NodeJS.ProcessEnv,
   { ports, urls, ring, separation }: ServiceAddresses,
 ): NodeJS.ProcessEnv => ({
-  ...selectInherited(ownVariables),
+  ...selectInherited(caller),
 
   EYRIE_ENGINE_HOST: environment.hosts.engine,
   EYRIE_ENGINE_PORT: String(ports.engine),
@@ -54,14 +54,16 @@ export const createServiceEnvironment = (
   EYRIE_OUTPUT_ROOTS: formatPathList(environment.outputRoots),
   EYRIE_PLUGINS: formatPathList(environment.plugins),
 
+  EYRIE_EGRESS_ALLOW: caller.EYRIE_EGRESS_ALLOW,
+  EYRIE_TRUSTED_PROXIES: caller.EYRIE_TRUSTED_PROXIES,
   EYRIE_SEPARATION: JSON.stringify(separation),
   EYRIE_LICENSE: environment.license,
   EYRIE_LOG_LEVEL: environment.logLevel,
 })
 
-const selectInherited = (ownVariables: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+const selectInherited = (caller: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(ownVariables).filter(([name]) =>
+    Object.entries(caller).filter(([name]) =>
       INHERITED_VARIABLES.some(pattern => pattern.test(name)),
     ),
   )

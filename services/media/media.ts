@@ -162,6 +162,7 @@ export function createMedia(dependencies: MediaDependencies): Service {
         recordings: recordings.states,
         clock,
         onCondition: control.notify,
+        log,
       })
     },
 

@@ -1,4 +1,5 @@
 import type { MessageFromMedia } from '@eyrie/contract'
+import type { Log } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import type { Source } from './source.ts'
 
@@ -11,6 +12,7 @@ export interface ConditionReporterOptions {
   recordings(): ReadonlyMap<number, Condition['recording']>
   clock: Clock
   onCondition(condition: Condition): void
+  log: Log
 }
 
 const INTERVAL_MS = 5000
@@ -28,7 +30,7 @@ interface PacketCounts {
  * connected.
  */
 export function createConditionReporter(options: ConditionReporterOptions): { stop(): void } {
-  const { sources, recordings, clock, onCondition } = options
+  const { sources, recordings, clock, onCondition, log } = options
   const stopping = new AbortController()
 
   function countPackets(): PacketCounts {
@@ -62,9 +64,9 @@ export function createConditionReporter(options: ConditionReporterOptions): { st
     }
   }
 
+  // As with the costs, a failure ends the reports for good. Sources do not depend on them.
   reportUntilStopped().catch(error => {
-    // The end of the sleep when it is stopped is no error.
-    if (!stopping.signal.aborted) throw error
+    if (!stopping.signal.aborted) log.warn({ err: error }, 'failed to report condition of sources')
   })
   return { stop: () => stopping.abort() }
 }

@@ -4,11 +4,12 @@ import { drawLines, readLines } from '@eyrie/cli/lines/line-config'
 import { describeLine, type ProposedLine, proposeLines } from '@eyrie/cli/lines/propose-lines'
 import { createRecorders, type RecordedPaths, watchPaths } from '@eyrie/cli/lines/watch-paths'
 import { type Client, type ClientOptions, createClient } from '@eyrie/client'
-import { type ErrorCode, EyrieError, redactAddress, type SourceInput } from '@eyrie/contract'
+import { type ErrorCode, EyrieError, redactAddress } from '@eyrie/contract'
 import type { Line } from '@eyrie/element'
 import type { ServiceLog } from '../process/service-log.ts'
 import { DEFAULT_LINES } from './quickstart-pipeline.ts'
 import { type QuickstartState, readState, writeState } from './quickstart-state.ts'
+import type { QuickstartSource } from './source-address.ts'
 
 // The lines of the user's own video, at which objects are counted. The quickstart draws one across
 // the middle of the picture. It then watches the video, in rounds of a minute, and replaces the
@@ -17,9 +18,6 @@ import { type QuickstartState, readState, writeState } from './quickstart-state.
 
 const WATCH_SECONDS = 60
 const RETRY_MS = 5_000
-
-/** The part of a source that the quickstart sets. */
-type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
 
 export interface ChosenLines {
   /** The lines to draw. */

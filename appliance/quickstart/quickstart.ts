@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { type Client, createClient } from '@eyrie/client'
-import { EyrieError, type PipelineInput, type SourceInput } from '@eyrie/contract'
+import { EyrieError, type PipelineInput } from '@eyrie/contract'
 import type { Environment } from '@eyrie/kit'
 import type { LogFields, ServiceLog } from '../process/service-log.ts'
 import { getSceneFile, type SceneRendering } from './demo-scene.ts'
@@ -8,7 +8,7 @@ import { chooseLines, drawProposedLines } from './quickstart-lines.ts'
 import { provideModel, SCENE_DETECTOR } from './quickstart-model.ts'
 import { createDefaultPipeline, createScenePipeline } from './quickstart-pipeline.ts'
 import { type QuickstartState, readState, writeState } from './quickstart-state.ts'
-import { parseSourceAddress } from './source-address.ts'
+import { parseSourceAddress, type QuickstartSource } from './source-address.ts'
 
 const UNSUITABLE_MODEL =
   'the model is trained on rendered streets only: use MODEL=yolox-nano or an ONNX file'
@@ -18,9 +18,6 @@ export interface QuickstartRequest {
   source?: string
   model?: string
 }
-
-/** The part of a source that the quickstart sets. */
-type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
 
 /**
  * The quickstart of `make run`: it creates a source and a pipeline, so that a new user sees

@@ -4,10 +4,13 @@ import { pathToFileURL } from 'node:url'
 import { parseVideoDevice, REDACTED, redactAddress, type SourceInput } from '@eyrie/contract'
 import { toLocalPath } from '@eyrie/kit/paths'
 
+/** The source that a new appliance analyses. */
+export type QuickstartSource = Pick<SourceInput, 'type' | 'address'>
+
 /** What `SOURCE=` requests. */
 export interface RequestedSource {
   /** The source to create. */
-  source: Pick<SourceInput, 'type' | 'address'>
+  source: QuickstartSource
   /** The folder of a video file, which the media service must be allowed to read. */
   folder: string | undefined
 }

@@ -62,6 +62,7 @@ export function createFmp4Buffer({ video, type, onIdle, onEnded }: Fmp4BufferOpt
     onAppended(fragments) {
       for (const fragment of fragments) {
         appendedEnd.add(fragment)
+        // `append` counts no fragment of sound as a keyframe.
         if (fragment.isKeyframe && clock) keyframes.push(clock.toMediaTime(fragment.pts))
       }
       trimTo(keyframes.findLast(time => time < video.currentTime - RETENTION_S))

@@ -14,7 +14,7 @@ import type { Terminal } from '../command/terminal.ts'
 export const ENGINE_OPTIONS = { url: { type: 'string' }, token: { type: 'string' } } as const
 
 /** The values of `ENGINE_OPTIONS`. */
-interface EngineOptions {
+export interface EngineOptions {
   url?: string
   token?: string
 }

@@ -1,4 +1,5 @@
 import { operatorSitePlacement, operatorSourcePlacement } from '@eyrie/contract/management/operator'
+import { placement as placementSchema } from '@eyrie/contract/management/placement'
 import { type Command, parseArguments, parseChoice, UsageError } from '../command/command.ts'
 import { writeSuccess } from '../command/terminal.ts'
 import { requestOperator } from '../user/operator-request.ts'
@@ -18,7 +19,7 @@ import {
 
 const NOTHING_TO_CHANGE = 'nothing to change'
 
-const SITE_PLACEMENTS = ['pinned', 'automatic'] as const
+const SITE_PLACEMENTS = placementSchema.options
 /** `site` means that the setting of the site applies. */
 const SOURCE_PLACEMENTS = [...SITE_PLACEMENTS, 'site'] as const
 

@@ -10,7 +10,7 @@ import {
 } from '../command/command.ts'
 import { confirm, isInteractive } from '../command/confirm.ts'
 import type { Terminal } from '../command/terminal.ts'
-import { ENGINE_OPTIONS, getEngineAccess } from '../engine/engine-access.ts'
+import { ENGINE_OPTIONS, type EngineOptions, getEngineAccess } from '../engine/engine-access.ts'
 import { packPlugin } from '../plugin/plugin-archive.ts'
 import { printInspection } from '../plugin/plugin-grant-report.ts'
 import { runDevelopment } from './dev-session.ts'
@@ -130,7 +130,7 @@ function selectElement(
  * or does nothing if none was started.
  */
 async function ensureEngine(
-  options: { url?: string; token?: string },
+  options: EngineOptions,
   terminal: Terminal,
 ): Promise<() => Promise<void>> {
   const { url } = getEngineAccess(options, terminal)

@@ -66,7 +66,9 @@ async function createPipeline(
   try {
     const { channels = [] } = await engine.getExports()
     // The new pipeline has one source, and therefore one channel.
-    return channels.find(({ pipeline }) => pipeline === id)!
+    const channel = channels.find(({ pipeline }) => pipeline === id)
+    if (!channel) throw new Error(`pipeline ${id} was deleted while it was being prepared`)
+    return channel
   } catch (error) {
     await removePipeline(engine, id)
     throw error

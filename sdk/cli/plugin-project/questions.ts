@@ -59,32 +59,22 @@ interface Question {
   defaultAnswer: string
 }
 
-/** A dialog with the user, line by line. */
-interface Dialog {
-  ask(question: Question): Promise<string>
-  close(): void
-}
-
-function openDialog(terminal: Terminal): Dialog {
+/** Opens a dialog with the user, line by line. Without a terminal, no question is asked. */
+function openDialog(terminal: Terminal) {
   const { input, out } = terminal
   const canAsk = isInteractive(terminal) && out.isTTY === true
-  if (!canAsk) {
-    return {
-      ask: async ({ option, defaultAnswer }) => option || defaultAnswer,
-      close() {},
-    }
-  }
+  const reader = canAsk ? createInterface({ input: input!, terminal: false }) : undefined
+  const lines = reader?.[Symbol.asyncIterator]()
 
-  const reader = createInterface({ input: input!, terminal: false })
-  const lines = reader[Symbol.asyncIterator]()
   return {
-    async ask({ question, option, defaultAnswer }) {
+    async ask({ question, option, defaultAnswer }: Question): Promise<string> {
       if (option) return option
+      if (!lines) return defaultAnswer
       out.write(`${question} [${defaultAnswer}] `)
       // The value is undefined at the end of the input.
       const { value } = await lines.next()
       return String(value ?? '').trim() || defaultAnswer
     },
-    close: () => reader.close(),
+    close: () => reader?.close(),
   }
 }

@@ -15,7 +15,7 @@ export const LOW_SCORE_NOISE_SCALE = 3
  * How strongly a detection indicates that there is an object:
  * - `high`: two such detections are sufficient to confirm a track.
  * - `medium`: the detector reports the detection, but its score is lower.
- * - `low`: the detection is one of the `lowScoreObjects`. It can only continue a track.
+ * - `low`: the detection is one of the `lowScoreObjects`. It only supports other evidence.
  */
 export type Confidence = 'high' | 'medium' | 'low'
 

@@ -80,7 +80,7 @@ export function createActivation({
   let poolEntries = COMMUNITY_POOL
   let current: ActivationBody = { activated: false }
 
-  /** Returns why the current license is no longer valid; undefined if it is or there is none. */
+  /** Returns why the current license is invalid; undefined if it is valid or there is none. */
   const findCurrentProblem = () =>
     current.license && findLicenseProblem(current.license, poolEntries, now())
 

@@ -72,10 +72,13 @@ export async function followModel(
     if (isReleased || !model || isDeepStrictEqual(model, current.model)) return
 
     const replacement = await acquire(model)
-    const isReady = await prepare(model.card).catch(error => {
+    let isReady: boolean
+    try {
+      isReady = await prepare(model.card)
+    } catch (error) {
       replacement.lease.release()
       throw error
-    })
+    }
     if (isReleased || !isReady) {
       replacement.lease.release()
       revoked.resolve(new Error(`model ${name} was replaced by one that reads another picture`))

@@ -65,11 +65,7 @@ export function createInstaller({
   checks,
   signal,
 }: InstallerDependencies): InstallPlugin {
-  async function install(
-    plugin: KnownPlugin,
-    claim: PackageClaim,
-    { client, acceptsNewPublisher = false }: InstallOptions,
-  ): Promise<'installed' | 'unchanged'> {
+  const install: InstallPlugin = async (plugin, claim, { client, acceptsNewPublisher = false }) => {
     const installed = store.installed()
     const { name, version } = plugin
     const existing = findVersion(installed, name, version)

@@ -18,7 +18,7 @@ export interface ChannelShadow {
   plugin: Pick<KnownPlugin, 'name' | 'version' | 'elements'>
   /** The elements of the channel as they are now. */
   current: readonly PipelineElement[]
-  /** The same elements in the same order, with arguments for the version in shadow. */
+  /** These elements with arguments for the version in shadow, unless the pipeline is edited. */
   next: readonly PipelineElement[]
 }
 

@@ -59,8 +59,8 @@ export class VersionHealth {
   }
 
   /**
-   * Starts an outage, counts a further failure in the current one, or ends it. Deletes the outages
-   * that are too old to count.
+   * Starts an outage, counts a further failure in the current one, or ends it. A failure also
+   * deletes the outages that are too old to count.
    */
   record({ name, version, channel, element, failure }: VersionOutcome): void {
     const now = this.#now()

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type AddressKind, findKind, isInSubnets, isOwnAddress } from './address-kind.ts'
 import type { EgressException, EgressPurpose } from './egress-rules.ts'
-import { findServerAddress, type ServerAddress } from './server-address.ts'
+import { findServerAddress, formatServerAddress, type ServerAddress } from './server-address.ts'
 
 /** The parts of the environment that decide which connections the appliance opens. */
 export interface EgressEnvironment {
@@ -74,7 +74,7 @@ export function createEgressPolicy(
     const kind = findKind(address)
     if (!isOwnService && !deniedKinds.includes(kind)) return
     const description = isOwnService ? 'a service of this appliance' : `a ${kind} address`
-    const entry = `${purpose}=${formatAddress(target)}`
+    const entry = `${purpose}=${formatServerAddress({ host: address, port })}`
     throw new EgressDeniedError(
       `${formatName(target)} is ${description}, and no ${peer} may be there: ` +
         `use another address, or add ${entry} to EYRIE_EGRESS_ALLOW`,
@@ -102,10 +102,6 @@ function permits(exception: EgressException, { address, port, isOwnService }: Ta
 
 const formatName = ({ address, host }: Target) =>
   host === address ? address : `${host} (${address})`
-
-/** Formats the address with its port, IPv6 addresses in brackets. */
-const formatAddress = ({ address, port }: Target) =>
-  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 
 /**
  * Returns the ports on which the services of this appliance listen. Port 0 is left out, because the

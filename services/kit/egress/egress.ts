@@ -92,9 +92,25 @@ export function createCheckedEgress(check: CheckAddress): Egress {
     }
   }
 
-  const guard = { checkIp, createLookup }
-  const http = guardConnections(new HttpAgent(AGENT_OPTIONS), guard)
-  const https = guardConnections(new HttpsAgent(AGENT_OPTIONS), guard)
+  /** Makes an agent check the address of every connection that it opens. Returns the agent. */
+  function guardConnections<Agent extends HttpAgent>(agent: Agent): Agent {
+    const open = agent.createConnection.bind(agent)
+    agent.createConnection = (options, callback) => {
+      const host = options.host ?? 'localhost'
+      const port = Number(options.port)
+      try {
+        checkIp({ host, port })
+      } catch (error) {
+        callback?.(error as Error, undefined as never)
+        return undefined
+      }
+      return open({ ...options, lookup: createLookup(port) }, callback)
+    }
+    return agent
+  }
+
+  const http = guardConnections(new HttpAgent(AGENT_OPTIONS))
+  const https = guardConnections(new HttpsAgent(AGENT_OPTIONS))
 
   return {
     resolve,
@@ -135,30 +151,3 @@ async function lookUp(name: string): Promise<string[]> {
 }
 
 const toLookupAddress = (address: string) => ({ address, family: isIP(address) })
-
-interface ConnectionGuard {
-  /** Throws if the host is an IP address that is denied. */
-  checkIp(server: ServerAddress): void
-  /** Creates a function that resolves names, and fails for denied addresses. */
-  createLookup(port: number): LookupFunction
-}
-
-/** Makes an agent check the address of every connection that it opens. Returns the agent. */
-function guardConnections<Agent extends HttpAgent>(
-  agent: Agent,
-  { checkIp, createLookup }: ConnectionGuard,
-): Agent {
-  const open = agent.createConnection.bind(agent)
-  agent.createConnection = (options, callback) => {
-    const host = options.host ?? 'localhost'
-    const port = Number(options.port)
-    try {
-      checkIp({ host, port })
-    } catch (error) {
-      callback?.(error as Error, undefined as never)
-      return undefined
-    }
-    return open({ ...options, lookup: createLookup(port) }, callback)
-  }
-  return agent
-}

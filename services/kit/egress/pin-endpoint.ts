@@ -1,5 +1,5 @@
-import { isIPv6 } from 'node:net'
 import type { Egress } from './egress.ts'
+import { formatServerAddress } from './server-address.ts'
 
 /**
  * Returns a ZeroMQ endpoint with the IP address in place of the host name, because ZeroMQ resolves
@@ -16,5 +16,5 @@ export async function pinEndpoint(
     { host: host.replace(/^\[|\]$/g, ''), port: Number(port) },
     signal,
   )
-  return `tcp://${isIPv6(address) ? `[${address}]` : address}:${port}`
+  return `tcp://${formatServerAddress({ host: address, port: Number(port) })}`
 }

@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net'
+
 /** Where a server listens for TCP connections. */
 export interface ServerAddress {
   /** Host name or IP address. */
@@ -23,3 +25,7 @@ export function findServerAddress(url: string): ServerAddress | undefined {
   // IPv6 addresses are in brackets.
   return { host: parsed.hostname.replace(/^\[|\]$/g, ''), port: Number(parsed.port) || defaultPort }
 }
+
+/** Formats the address as in URLs, with an IPv6 address in brackets. */
+export const formatServerAddress = ({ host, port }: ServerAddress): string =>
+  `${isIPv6(host) ? `[${host}]` : host}:${port}`

@@ -64,9 +64,9 @@ async function evaluateAlerts(
   const dueAlerts = alerts.filter(({ state }) => isDue(state, timeMs))
   const dueIds = dueAlerts.map(({ alert_id }) => alert_id)
   const { isArmedAt } = await loadArmedAlerts(tx, dueIds, { from: timeMs, to: timeMs })
-  const isArmed = ({ alert_id }: ActiveAlert) => isArmedAt(alert_id, timeMs)
+  const alertsByArmed = Map.groupBy(dueAlerts, ({ alert_id }) => isArmedAt(alert_id, timeMs))
 
-  const disarmed = dueAlerts.filter(alert => !isArmed(alert))
+  const disarmed = alertsByArmed.get(false) ?? []
   for (const alert of disarmed) {
     // Without a result of an evaluation, there is nothing to restart.
     if (alert.state.holds === undefined) continue
@@ -74,7 +74,7 @@ async function evaluateAlerts(
     changed.push(alert)
   }
 
-  const armed = dueAlerts.filter(isArmed)
+  const armed = alertsByArmed.get(true) ?? []
   for (const [windowSeconds, windowAlerts] of Map.groupBy(armed, alert => alert.windowSeconds)) {
     const statistics = await readStatistics(tx, windowAlerts, windowSeconds, timeMs)
     for (const alert of windowAlerts) {

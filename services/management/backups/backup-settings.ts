@@ -64,8 +64,8 @@ export async function updateBackupSettings(
   const stored = await readRedactedBackupSettings(tx)
   const updated = { ...stored, ...changes }
 
-  const hasStoredKey = stored.backup_s3_secret_key !== ''
-  const retainsKey = hasStoredKey && updated.backup_s3_secret_key === REDACTED
+  const { backup_s3_secret_key: sentKey = REDACTED } = changes
+  const retainsKey = sentKey === REDACTED && stored.backup_s3_secret_key !== ''
   if (retainsKey && updated.backup_s3_endpoint !== stored.backup_s3_endpoint) {
     throw fieldError('backup_s3_secret_key', 'must be sent again, because the endpoint changes')
   }

@@ -116,14 +116,12 @@ export function createDatabaseSupervisor(options: ServerAccessOptions): Database
     async stop() {
       stopping.abort()
       reject(new Error('the management service is stopping'))
-      // Without a database, the start is in progress. It may be migrating the schema, which ends at
-      // once when the server stops.
-      const interruption = database === undefined ? server.stop() : undefined
+      // Without a database, the start is in progress, and may be migrating the schema.
+      const interruption = database === undefined ? server.interrupt() : undefined
       await starting
       await database?.close()
       await interruption
-      // The server may have been started after the interruption.
-      await server.stop()
+      await server.close()
     },
   }
 }

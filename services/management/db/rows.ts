@@ -13,7 +13,7 @@ export function firstRow<Row>([row]: readonly Row[]): Row {
  */
 const MAX_ROWS = 1000
 
-/** Splits rows into parts, each of which one statement can insert. */
+/** Splits rows or values into parts, each of which one statement can contain. */
 export function* splitRows<Row>(rows: readonly Row[]): Generator<Row[]> {
   for (let start = 0; start < rows.length; start += MAX_ROWS) {
     yield rows.slice(start, start + MAX_ROWS)

@@ -27,7 +27,7 @@ export interface ServerAccessOptions {
 }
 
 /** Access to the server of the database: to an external, an attached or an own one. */
-export interface ServerAccess {
+interface ServerAccess {
   /**
    * Returns the database to connect to. Waits until its server has started, and starts it if this
    * process runs it. Rejects if that fails, or when `signal` aborts.
@@ -35,8 +35,10 @@ export interface ServerAccess {
   prepareDatabase(signal: AbortSignal): Promise<ConnectionTarget>
   /** Whether the embedded server cannot run because its disk is full. */
   isDiskFull(): boolean
-  /** Stops the server if this process runs it. May be called again. */
-  stop(): Promise<void>
+  /** Interrupts the preparation of the database, by stopping the server if this process runs it. */
+  interrupt(): Promise<void>
+  /** Ends the access. Stops the server if this process runs it. */
+  close(): Promise<void>
 }
 
 export function createServerAccess(options: ServerAccessOptions): ServerAccess {
@@ -49,7 +51,8 @@ export function createServerAccess(options: ServerAccessOptions): ServerAccess {
 const accessExternalServer = (url: string): ServerAccess => ({
   prepareDatabase: async () => url,
   isDiskFull: () => false,
-  async stop() {},
+  async interrupt() {},
+  async close() {},
 })
 
 /** Accesses the server that the supervisor of the appliance runs. */
@@ -58,7 +61,8 @@ function accessAttachedServer(socketFolder: string): ServerAccess {
   return {
     prepareDatabase: signal => server.target(APPLICATION_NAME, APPLICATION_NAME, signal),
     isDiskFull: () => server.isDiskFull,
-    stop: () => server.close(),
+    async interrupt() {},
+    close: () => server.close(),
   }
 }
 
@@ -67,6 +71,11 @@ function accessOwnServer(data: string, log: Log): ServerAccess {
   let server: EmbeddedServer | undefined
   let stopped: Promise<void> | undefined
 
+  async function stop(): Promise<void> {
+    stopped ??= server?.stop()
+    await stopped
+  }
+
   return {
     async prepareDatabase(signal) {
       server ??= await startServer(serverFolder(data), log, { signal })
@@ -74,9 +83,8 @@ function accessOwnServer(data: string, log: Log): ServerAccess {
       return server.target(APPLICATION_NAME, APPLICATION_NAME)
     },
     isDiskFull: () => server?.isDiskFull === true,
-    async stop() {
-      stopped ??= server?.stop()
-      await stopped
-    },
+    interrupt: stop,
+    // The server may have been started after the interruption.
+    close: stop,
   }
 }

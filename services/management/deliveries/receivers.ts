@@ -3,6 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { withFullScope } from '../db/full-scope.ts'
 import { channel, pushSubscription, user } from '../db/schema/index.ts'
+import { textArray } from '../db/sql-values.ts'
 import { mayViewChannel } from '../users/channel-viewers.ts'
 import { findActionType } from './action-type.ts'
 import { readRedactedSettings, smsKind, smtpKind } from './delivery-settings.ts'
@@ -88,7 +89,7 @@ async function createPushCopies(
 ): Promise<MessageCopy[]> {
   const emails = splitAddresses((request.action.action_to ?? '').toLowerCase())
   const whereNamed =
-    emails.length > 0 ? sql`lower(${user.email}) = any (${sql.param(emails)}::text[])` : undefined
+    emails.length > 0 ? sql`lower(${user.email}) = any (${textArray(emails)})` : undefined
   const browsers = await withFullScope(tx, () =>
     tx
       .select({ browser: pushSubscription, email: user.email })

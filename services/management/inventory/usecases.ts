@@ -14,7 +14,6 @@ import { fieldError, fieldErrors } from '../errors/field-errors.ts'
  * people who cross a line.
  */
 export type UsecaseChannel = typeof channel.$inferSelect & {
-  usecase_key: string
   /** The keys of the statistics that the usecase has. */
   availableKeys: readonly string[]
   /** The statistics that only this usecase has, with their aggregations. */
@@ -46,7 +45,6 @@ export async function findChannelOfUsecase(
   }
   return {
     ...row,
-    usecase_key: expected.usecase_key,
     availableKeys: expected.usecase_meta_key,
     customAggregations: expected.usecase_aggregations,
   }

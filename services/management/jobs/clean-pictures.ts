@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import { inArray } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
+import { splitRows } from '../db/rows.ts'
 import { image, picture } from '../db/schema/index.ts'
 import type { JobContext } from './job.ts'
 
 /** Files of this age are not deleted yet, because their record may be about to be stored. */
 const MIN_AGE_MS = 86_400_000
-/** Number of file names in one query. */
-const BATCH_SIZE = 1000
 const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/
 
 export interface PictureFolders {
@@ -62,18 +61,12 @@ interface FileBatch {
 async function* listBatches(pictures: string, images: string): AsyncGenerator<FileBatch> {
   for (const subFolder of await listFolders(pictures)) {
     const folder = join(pictures, subFolder)
-    for (const names of splitNames(await listFiles(folder))) {
+    for (const names of splitRows(await listFiles(folder))) {
       yield { folder, names, findUsed: findUsedPictures }
     }
   }
-  for (const names of splitNames(await listFiles(images))) {
+  for (const names of splitRows(await listFiles(images))) {
     yield { folder: images, names, findUsed: findUsedImages }
-  }
-}
-
-function* splitNames(names: string[]): Generator<string[]> {
-  for (let first = 0; first < names.length; first += BATCH_SIZE) {
-    yield names.slice(first, first + BATCH_SIZE)
   }
 }
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 
 /** An installed Debian package. */
-export interface PackageVersions {
+interface PackageVersions {
   name: string
   /** The installed version. */
   installed: string

@@ -4,6 +4,7 @@ import { type ArmedTimeline, createArmedTimeline } from '@eyrie/kit/schedules/ar
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { alert, alertArming, alertState, schedule } from '../db/schema/index.ts'
+import { toTimestamp } from '../db/sql-values.ts'
 import { isAnyOf } from '../db/text-array.ts'
 import { loadScheduleRules } from './load-schedule-rules.ts'
 
@@ -164,7 +165,6 @@ async function upsertStates(tx: Transaction, states: readonly ArmedAlertState[])
  * Computes and stores the states that the scheduler has not stored in time. `now` is in epoch ms.
  */
 export async function renewArmedStates(database: Database, now: number): Promise<void> {
-  const nowText = new Date(now).toISOString()
   await database.system('schedules', async tx => {
     const expired = await tx
       .selectDistinct({ alert_id: schedule.alert_id })
@@ -173,7 +173,7 @@ export async function renewArmedStates(database: Database, now: number): Promise
       .where(
         and(
           eq(schedule.is_active, true),
-          sql`(${alertArming.valid_until} is null or ${alertArming.valid_until} <= ${nowText})`,
+          sql`(${alertArming.valid_until} is null or ${alertArming.valid_until} <= ${toTimestamp(now)})`,
         ),
       )
       .limit(BATCH_SIZE)

@@ -5,6 +5,7 @@ import type { Principal } from '../rights/principal.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
 import type { SessionClient, StartedSession } from './sessions.ts'
+import { normalizeEmail } from './sign-in.ts'
 import { findChallengedUser, spendChallenge } from './sign-in-challenge.ts'
 import {
   countAttempt,
@@ -45,7 +46,7 @@ export async function completeSignIn(
   const attempt: CodeAttempt = {
     user_id,
     code,
-    subjects: listSignInSubjects(email.toLowerCase(), toNetwork(client.address)),
+    subjects: listSignInSubjects(normalizeEmail(email), toNetwork(client.address)),
     transact: work => database.system(SIGN_IN_OPERATION, work),
   }
   return runWithCode(database, attempt, dependencies, async tx => {

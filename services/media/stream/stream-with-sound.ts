@@ -27,7 +27,7 @@ export async function addSound(
   stream: Stream<PlayableTrack>,
   sound: Sound,
 ): Promise<Stream<PlayableTrack>> {
-  const firstTrack = Promise.withResolvers<SoundTrack>()
+  const firstTrack = Promise.withResolvers<SoundTrack | undefined>()
   let viewer: SoundViewer | undefined
 
   const stopListening = sound.listenToAac({
@@ -38,7 +38,7 @@ export async function addSound(
     unit: unit => viewer?.receiveSound(unit),
   })
 
-  const track = await waitForTrack(firstTrack.promise, sound)
+  const track = await waitForTrack(firstTrack, sound)
   if (!track) {
     stopListening()
     return stream
@@ -69,15 +69,14 @@ export async function addSound(
  * arrives in time.
  */
 async function waitForTrack(
-  firstTrack: Promise<SoundTrack>,
+  { promise, resolve }: PromiseWithResolvers<SoundTrack | undefined>,
   sound: Sound,
 ): Promise<SoundTrack | undefined> {
-  const noTrack = Promise.withResolvers<undefined>()
-  const timeout = setTimeout(() => noTrack.resolve(undefined), START_TIMEOUT_MS)
+  const timeout = setTimeout(() => resolve(undefined), START_TIMEOUT_MS)
   sound.isPresent().then(isPresent => {
-    if (!isPresent) noTrack.resolve(undefined)
+    if (!isPresent) resolve(undefined)
   })
-  const track = await Promise.race([firstTrack, noTrack.promise])
+  const track = await promise
   clearTimeout(timeout)
   return track
 }

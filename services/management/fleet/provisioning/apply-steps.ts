@@ -72,7 +72,7 @@ export async function applySteps<Fields extends object>(
 }
 
 function toRejection<Fields>(step: Step<Fields>, reason: string): Rejection {
-  // A step that removes an object has no record: only its provision is left, without a name.
+  // Only steps that create or update an object have its record. A provision has no name.
   const { record_id, name } = 'record' in step ? step.record : { ...step.provision, name: '' }
   const sid = 'actual' in step ? step.actual.id : null
   return { record_id, name, sid, reason }

@@ -36,9 +36,6 @@ const NOT_FOLLOWED =
 const NOT_SERVED =
   'the management service of the engine has not answered in time: try again in a few seconds'
 
-/** `failure` is the reason for the caller. */
-type RequestResult = 'done' | { failure: string }
-
 /**
  * Requests work on an engine from its follower, and waits for the result. Rejects with `EyrieError`
  * (`unavailable`) if a repair fails. A reconciliation that fails is not reported, because it is
@@ -50,12 +47,9 @@ export async function requestFromFollower(
   kind: RequestKind,
 ): Promise<void> {
   const requestId = await storeRequest(database, engineId, kind)
-  const result: RequestResult =
-    requestId === undefined
-      ? { failure: NOT_FOLLOWED }
-      : await waitForResult(database, requestId, kind)
-  if (result === 'done' || kind === 'reconcile') return
-  throw new EyrieError('unavailable', result.failure)
+  const failure =
+    requestId === undefined ? NOT_FOLLOWED : await waitForResult(database, requestId, kind)
+  if (failure !== '' && kind === 'repair') throw new EyrieError('unavailable', failure)
 }
 
 /**
@@ -71,12 +65,15 @@ const storeRequest = (database: Database, engineId: string, kind: RequestKind) =
     return firstRow(created).request_id
   })
 
-/** Waits for the result of a request. Gives up after `TIMEOUT_MS`. */
+/**
+ * Waits for the result of a request, for `TIMEOUT_MS` at most. Returns why it has failed, or an
+ * empty text after success.
+ */
 async function waitForResult(
   database: Database,
   requestId: string,
   kind: RequestKind,
-): Promise<RequestResult> {
+): Promise<string> {
   const deadlineMs = performance.now() + TIMEOUT_MS[kind]
   while (performance.now() < deadlineMs) {
     await wait(POLL_MS)
@@ -84,11 +81,10 @@ async function waitForResult(
       tx.select().from(engineRequest).where(eq(engineRequest.request_id, requestId)),
     )
     // The engine was deleted, and the request with it: nothing is left to do.
-    if (!row) return 'done'
-    // The failure is empty after success.
-    if (row.finished_at !== null) return row.failure ? { failure: row.failure } : 'done'
+    if (!row) return ''
+    if (row.finished_at !== null) return row.failure ?? ''
   }
-  return { failure: NOT_SERVED }
+  return NOT_SERVED
 }
 
 /**

@@ -155,12 +155,9 @@ async function assertMovable(tx: Transaction, sourceId: string, engineId: string
 /** Returns the engine that reads the largest number of these sources. Undefined without sources. */
 async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
   const sourcesByEngine = Map.groupBy(sources, ({ engine_id }) => engine_id)
-  const sourceCounts = Array.from(sourcesByEngine, ([engineId, rows]) => ({
-    engineId,
-    count: rows.length,
-  }))
-  const [busiest] = sourceCounts.toSorted((a, b) => b.count - a.count)
+  const [busiest] = [...sourcesByEngine].toSorted(([, a], [, b]) => b.length - a.length)
   if (!busiest) return undefined
+  const [engineId] = busiest
 
   const [row] = await tx
     .select({
@@ -170,6 +167,6 @@ async function findBusiestEngine(tx: Transaction, sources: ManagedSource[]) {
     })
     .from(engine)
     .leftJoin(engineState, eq(engineState.engine_id, engine.engine_id))
-    .where(eq(engine.engine_id, busiest.engineId))
+    .where(eq(engine.engine_id, engineId))
   return row
 }

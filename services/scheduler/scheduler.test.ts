@@ -7,6 +7,7 @@ import {
   sharedManagement,
   sharedRecords,
 } from '../../test/fixtures/management/shared-management.ts'
+import { findFreePort } from '../../test/fixtures/network/free-ports.ts'
 import { mosquittoRequirement } from '../../test/fixtures/network/mosquitto.ts'
 import { startService } from '../../test/fixtures/processes/service-process.ts'
 import { needs } from '../../test/fixtures/requirements/needs.ts'
@@ -27,6 +28,8 @@ import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { delivery, pushSubscription } from '../management/db/schema/index.ts'
 
 const MAX_IDLE_BYTES = 80 << 20
+/** Level of `info` in the log. Warnings and errors have higher levels. */
+const PINO_INFO = 30
 
 const management = sharedManagement()
 const records = sharedRecords(management)
@@ -251,6 +254,23 @@ describe('scheduler', () => {
     const second = await serveSchedulerApi(management, Number(new URL(first.url).port))
     onTestFinished(() => second.close())
     await waitForState(late, 'delivered')
+  })
+
+  it('waits without warnings for management, which starts later', async () => {
+    const receiver = await startWebhookReceiver()
+    const port = await findFreePort()
+    const scheduler = await startSchedulerProcess(`http://127.0.0.1:${port}`)
+    onTestFinished(() => scheduler.stop())
+    const [early = ''] = await insert({ action_url: receiver.url })
+    await vi.waitUntil(() =>
+      scheduler.lines.some(line => line.includes('waiting for management to start')),
+    )
+    expect((await readHealth(scheduler.url)).management).toBe(false)
+
+    const api = await serveSchedulerApi(management, port)
+    onTestFinished(() => api.close())
+    await waitForState(early, 'delivered')
+    expect(scheduler.lines.filter(line => JSON.parse(line).level > PINO_INFO)).toEqual([])
   })
 
   it('uses little memory while nothing is due', async () => {

@@ -12,6 +12,7 @@ import { createDispatcher } from './delivery/dispatcher.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { createFeedClient } from './management-client/feed-client.ts'
 import { createManagementClient } from './management-client/management-client.ts'
+import { waitForManagement } from './management-client/wait-for-management.ts'
 import { createMqttBridge, type MqttBridgeStatus } from './mqtt/mqtt-bridge.ts'
 import { addStatusMetrics, createSchedulerMetrics } from './scheduler-metrics.ts'
 import { createScheduleRunner } from './schedules/schedule-runner.ts'
@@ -66,15 +67,28 @@ export function createScheduler({ environment, log }: Dependencies): Service {
   app.get('/metrics', serveMetrics(metrics.registry))
   handleUnmatchedRequests(app)
 
+  const stopping = new AbortController()
+  let starting: Promise<void> | undefined
+
+  /** Starts the work when management answers, so that no request fails only because it starts. */
+  async function startWork(): Promise<void> {
+    await waitForManagement(urls.management, { signal: stopping.signal, log })
+    if (stopping.signal.aborted) return
+    dispatcher.start()
+    schedules.start()
+    mqtt.start()
+    jobs.start()
+  }
+
   return {
     app,
     async start() {
-      dispatcher.start()
-      schedules.start()
-      mqtt.start()
-      jobs.start()
+      // Not awaited: the health can be read before management answers.
+      starting = startWork()
     },
     async stop() {
+      stopping.abort()
+      await starting
       await Promise.all([dispatcher.stop(), schedules.stop(), mqtt.stop(), jobs.stop()])
     },
     health() {

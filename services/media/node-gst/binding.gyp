@@ -28,6 +28,7 @@
         "src/shared_context.cc",
         "src/state_change.cc",
         "src/tap.cc",
+        "src/time_filler.cc",
         "src/timeline.cc",
         "src/value.cc"
       ],

@@ -8,7 +8,7 @@ const SECOND = 1e9
  * Pushes frames with these timestamps through a numbered pad. Returns the number and timestamp of
  * each frame that passes.
  */
-async function pass(timesNs: number[], options?: NumberOptions, ptsOffset = 0) {
+async function pass(timesNs: (number | undefined)[], options?: NumberOptions, ptsOffset = 0) {
   const { pipeline, message } = launch(
     'appsrc name=source format=time ! identity name=numbered ! appsink name=sink sync=false async=false',
   )
@@ -117,6 +117,14 @@ describe('rate limit', () => {
     const tail = await pass(times.slice(20), { rate: 7 })
     const shared = whole.times.filter(time => time! > times[20]!)
     expect(tail.times.filter(time => time! > times[20]!)).toEqual(shared)
+  })
+
+  it('does not number frames without a timestamp', async () => {
+    const { passed } = await pass([0, undefined, undefined, SECOND], { rate: 5 })
+    expect(passed).toMatchObject([
+      { n: 1, ptsNs: 0 },
+      { n: 2, ptsNs: SECOND },
+    ])
   })
 
   it('applies to stream time, which continues across pipelines', async () => {

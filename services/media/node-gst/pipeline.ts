@@ -145,9 +145,15 @@ export interface Pipeline {
    * encoding preserve the numbers. The frame rate is limited to `rate`: a frame passes if
    * `floor(pts × rate)` differs from that of the previous frame that passed, so the
    * selection depends only on the `pts`. Half a millisecond is tolerated, because containers
-   * round to milliseconds.
+   * round to milliseconds. With a rate, frames without a timestamp are dropped.
    */
   number(element: string, pad: string, options?: NumberOptions): Numbering
+  /**
+   * Makes the timestamps of the pictures that pass a pad increase: a picture without a timestamp of
+   * its own gets one a tick of stream time after that of the previous picture. For pictures that
+   * are stamped on arrival, of which several may arrive in one piece of data.
+   */
+  fillTimes(element: string, pad: string): void
 
   /**
    * Copies `data` into a buffer for an appsrc. Returns the number of bytes queued there. Throws if

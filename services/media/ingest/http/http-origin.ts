@@ -11,6 +11,7 @@ import { type HttpStream, openHttpStream } from './http-stream.ts'
  */
 const SILENCE_MS = 10_000
 const SOURCE = 'souphttpsrc name=origin ! parsebin name=demux'
+const JPEG_SOURCE = `${SOURCE} ! image/jpeg ! jpegparse name=jpeg`
 
 const MAX_REDIRECTS = 3
 
@@ -22,13 +23,17 @@ export async function openHttp(address: AddressObject, context: OpenContext): Pr
     await openHttpStream(address, context),
     context,
   )
-  const anyVideo = picture.codec === 'jpeg' ? `${SOURCE} ! image/jpeg ! jpegparse` : SOURCE
+  const isJpeg = picture.codec === 'jpeg'
 
   return {
     name: stream.name,
-    elements: { h264: SOURCE, any: anyVideo },
+    elements: { h264: SOURCE, any: isJpeg ? JPEG_SOURCE : SOURCE },
     sound: createParsedSoundElements('demux'),
-    configure: pipeline => stream.configure(pipeline, { live }),
+    configure(pipeline) {
+      stream.configure(pipeline, { live })
+      // Of several pictures in one piece of data, only the first is stamped.
+      if (isJpeg) pipeline.fillTimes('jpeg', 'sink')
+    },
     picture,
     live,
     timeline,

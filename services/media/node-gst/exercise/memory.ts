@@ -63,6 +63,7 @@ function createRingWriter() {
 
   return async (count: number) => {
     await play(`${createSource(count)} ! identity name=numbered ! ${SINK}`, pipeline => {
+      pipeline.fillTimes('numbered', 'sink')
       pipeline.number('numbered', 'src', { start: nextNumber })
       pipeline.toRing('sink', ring, () => {})
     })

@@ -74,7 +74,8 @@ bool Numbering::isDue(GstPad *pad, GstBuffer *buffer) {
   gst_event_parse_segment(event, &segment);
   Stamp stamp = timeline_->stamp(*segment, buffer);
   gst_event_unref(event);
-  if (!stamp.pts) return true;
+  // Frames without a time do not reach a ring. If they were numbered, numbers would be missing there.
+  if (!stamp.pts) return false;
   if (*stamp.pts <= droppedUntil_) return false;
   auto period = static_cast<int64_t>(std::floor(static_cast<double>(*stamp.pts + kToleranceTicks) * rate / 90'000));
   if (period == passedPeriod_) return false;

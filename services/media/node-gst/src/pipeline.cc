@@ -13,6 +13,7 @@
 #include "ring.h"
 #include "rtp_packet.h"
 #include "state.h"
+#include "time_filler.h"
 #include "value.h"
 
 static constexpr double kMinInteger = -9007199254740991.0;
@@ -26,6 +27,7 @@ Napi::Function Pipeline::define(Napi::Env env) {
                          InstanceMethod<&Pipeline::samples>("samples"),
                          InstanceMethod<&Pipeline::toRing>("toRing"),
                          InstanceMethod<&Pipeline::number>("number"),
+                         InstanceMethod<&Pipeline::fillTimes>("fillTimes"),
                          InstanceMethod<&Pipeline::push>("push"),
                          InstanceMethod<&Pipeline::endOfStream>("endOfStream"),
                          InstanceMethod<&Pipeline::get>("get"),
@@ -132,6 +134,10 @@ Napi::Value Pipeline::number(const Napi::CallbackInfo &info) {
                                                parseRate(options.Get("rate")));
   numbering->watch(pad.get());
   return makeHandle(info.Env(), numbering);
+}
+
+void Pipeline::fillTimes(const Napi::CallbackInfo &info) {
+  ::fillTimes(graph().findPad(text(info[0], "element"), text(info[1], "pad")).get());
 }
 
 Napi::Value Pipeline::push(const Napi::CallbackInfo &info) {

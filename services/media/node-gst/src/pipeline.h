@@ -19,6 +19,7 @@ class Pipeline : public Napi::ObjectWrap<Pipeline> {
   Napi::Value samples(const Napi::CallbackInfo &info);
   Napi::Value toRing(const Napi::CallbackInfo &info);
   Napi::Value number(const Napi::CallbackInfo &info);
+  void fillTimes(const Napi::CallbackInfo &info);
   Napi::Value push(const Napi::CallbackInfo &info);
   void endOfStream(const Napi::CallbackInfo &info);
   Napi::Value get(const Napi::CallbackInfo &info);

@@ -56,7 +56,7 @@ export function AccountPage() {
 interface AuthenticatorFormsProps {
   status: TotpStatus
   /** Called when an app was added or removed, or its recovery codes were replaced. */
-  onChanged(): void
+  onChanged(): Promise<void>
 }
 
 /** Sets up or changes the authenticator app. New recovery codes are shown once. */
@@ -64,12 +64,14 @@ function AuthenticatorForms({ status, onChanged }: AuthenticatorFormsProps) {
   const newCodes = useSignal<string[] | undefined>(undefined)
   const showCodes = (codes: string[]) => {
     newCodes.value = codes
-    onChanged()
+  }
+  // Not earlier: if the page failed to reload, its error would replace the codes.
+  const leaveCodes = async () => {
+    await onChanged()
+    newCodes.value = undefined
   }
 
-  if (newCodes.value) {
-    return <RecoveryCodeList codes={newCodes.value} onStored={() => (newCodes.value = undefined)} />
-  }
+  if (newCodes.value) return <RecoveryCodeList codes={newCodes.value} onStored={leaveCodes} />
   if (!status.is_enabled) return <AuthenticatorSetup onCodes={showCodes} />
   return <ConfirmedAuthenticator status={status} onCodes={showCodes} onRemoved={onChanged} />
 }

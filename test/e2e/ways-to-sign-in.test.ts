@@ -109,9 +109,12 @@ describe('an authenticator app', () => {
     await codeField().fill('000000')
     await button('Confirm').click()
     await page.getByText('is not the current code of the app').waitFor(TIMEOUT)
+    // Recovery codes are shown only once: a page that cannot be reloaded must not hide them.
+    await page.route('**/user/totp', route => route.fulfill({ status: 503 }))
     await codeField().fill(code())
     await button('Confirm').click()
     await button('I have stored them').waitFor(TIMEOUT)
+    await page.unroute('**/user/totp')
     const recoveryCodes = await page.locator('.recovery-codes code').allTextContents()
     expect(recoveryCodes.length).toBe(10)
     await button('I have stored them').click()

@@ -1,3 +1,4 @@
+import { formatTimes } from './verdict-rules.ts'
 import { HEALTH_PERIOD_MS, type HealthSummary, type VersionHealth } from './version-health.ts'
 
 /**
@@ -76,7 +77,8 @@ export function describeRevert(
   const { failures, channels, lastReason } = after
   const seconds = Math.ceil(after.observedMs / 1000)
   const place = `${channels.length === 1 ? 'channel' : 'channels'} ${channels.join(', ')}`
-  const earlier = before.failures === 0 ? 'had not failed' : `had failed ${before.failures} times`
+  const earlier =
+    before.failures === 0 ? 'had not failed' : `had failed ${formatTimes(before.failures)}`
   const minutes = Math.round(before.observedMs / 60_000) || '<1'
   return (
     `${to} has failed ${failures} times within ${seconds} s on ${place} (${lastReason}); ` +

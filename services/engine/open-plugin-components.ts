@@ -70,7 +70,7 @@ export async function openPluginComponents(
     log,
   })
 
-  const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json') })
+  const quarantine = openPluginQuarantine({ file: join(pluginFolder, 'quarantine.json'), log })
   const grants = openPluginGrants({
     file: join(pluginFolder, 'grants.json'),
     identifyPublisher: plugin =>

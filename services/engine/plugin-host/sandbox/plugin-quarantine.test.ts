@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { createLog } from '@eyrie/kit/log'
+import { describe, expect, it, vi } from 'vitest'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { openPluginQuarantine } from './plugin-quarantine.ts'
 
@@ -9,11 +10,12 @@ const probe = { plugin: 'probe', version: '1.0.0', channel: 3 }
 function createQuarantine() {
   const file = join(createTemporaryFolder(), 'quarantine.json')
   let time = Date.UTC(2026, 4, 4)
-  const open = () => openPluginQuarantine({ file, now: () => new Date(time) })
+  const log = createLog('test', 'silent')
+  const open = () => openPluginQuarantine({ file, log, now: () => new Date(time) })
   function wait(seconds: number): void {
     time += seconds * 1000
   }
-  return { file, open, wait }
+  return { file, open, log, wait }
 }
 
 describe('plugin quarantine', () => {
@@ -44,7 +46,7 @@ describe('plugin quarantine', () => {
   })
 
   it('survives restarts until it is released', () => {
-    const { open, file } = createQuarantine()
+    const { open } = createQuarantine()
     const quarantine = open()
     for (const reason of ['a', 'b', 'c']) quarantine.addCrash(probe, reason)
     expect(open().find(probe)).toBeDefined()
@@ -52,7 +54,18 @@ describe('plugin quarantine', () => {
     expect(open().release('probe', '2.0.0')).toEqual([])
     expect(open().release('probe')).toMatchObject([{ channel: 3 }])
     expect(open().list()).toEqual([])
+  })
+
+  it('is empty if its file is damaged, and this is logged', () => {
+    const { open, file, log } = createQuarantine()
+    const error = vi.spyOn(log, 'error')
+    expect(open().list()).toEqual([])
+    expect(error).not.toHaveBeenCalled()
     writeFileSync(file, '{')
     expect(open().list()).toEqual([])
+    expect(error).toHaveBeenCalledExactlyOnceWith(
+      { file, reason: expect.stringContaining('JSON') },
+      expect.stringContaining('failed to read the quarantines'),
+    )
   })
 })

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { type QuarantinedPlugin, quarantinedPlugin } from '@eyrie/contract/plugin'
+import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 
 /** A plugin is put in quarantine at the third crash within a minute. */
@@ -29,15 +30,17 @@ export interface PluginQuarantine {
 export interface PluginQuarantineOptions {
   /** File that contains the quarantines. */
   file: string
+  log: Pick<Log, 'error'>
   now?: () => Date
 }
 
-/** Opens the quarantine. A damaged file is ignored, so that the engine can start. */
+/** Opens the quarantine. A damaged file is logged and ignored, so that the engine can start. */
 export function openPluginQuarantine({
   file,
+  log,
   now = () => new Date(),
 }: PluginQuarantineOptions): PluginQuarantine {
-  let entries = readEntries(file)
+  let entries = readEntries(file, log)
   /** Times of the crashes within the last minute, in epoch ms, by `toKey`. */
   const recentCrashes = new Map<string, number[]>()
 
@@ -85,10 +88,15 @@ export function openPluginQuarantine({
 
 const toKey = ({ plugin, version, channel }: PluginOnChannel) => `${plugin} ${version} ${channel}`
 
-function readEntries(file: string): readonly QuarantinedPlugin[] {
+function readEntries(file: string, log: Pick<Log, 'error'>): readonly QuarantinedPlugin[] {
   try {
     return z.array(quarantinedPlugin).parse(JSON.parse(readFileSync(file, 'utf8')))
-  } catch {
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    // The file does not exist before the first quarantine.
+    if (code !== 'ENOENT') {
+      log.error({ file, reason: message }, 'failed to read the quarantines, which have thus ended')
+    }
     return []
   }
 }

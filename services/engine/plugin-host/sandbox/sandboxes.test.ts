@@ -17,7 +17,7 @@ const LIMIT_MS = 120_000
 async function setUp(open: string) {
   const folder = createTemporaryFolder()
   writePlugin(folder, { open })
-  const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json') })
+  const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json'), log })
   const verified: string[] = []
   const sandboxes = await createTestSandboxes(folder, {
     quarantine,
@@ -57,7 +57,7 @@ describe('sandboxes', () => {
       writePlugin(folder, {
         open: 'return { metadata: { ran: true }, process: () => ({ events: [] }) }',
       })
-      const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json') })
+      const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json'), log })
       const addCrash = vi.spyOn(quarantine, 'addCrash')
       let isTrusted = true
       const sandboxes = await createTestSandboxes(folder, {

@@ -42,7 +42,7 @@ it(
           },
         }`,
     })
-    const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json') })
+    const quarantine = openPluginQuarantine({ file: join(folder, 'quarantine.json'), log })
     const addCrash = vi.spyOn(quarantine, 'addCrash')
     const sandboxes = await createTestSandboxes(folder, {
       quarantine,

@@ -15,7 +15,7 @@ process.once('message', async (folder: string) => {
   const results: unknown[] = []
   for (const allowsPartialIsolation of [false, true]) {
     const sandboxes = await createTestSandboxes(folder, {
-      quarantine: openPluginQuarantine({ file: join(folder, 'quarantine.json') }),
+      quarantine: openPluginQuarantine({ file: join(folder, 'quarantine.json'), log }),
       allowsPartialIsolation,
       log,
     })

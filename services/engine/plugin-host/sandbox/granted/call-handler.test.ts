@@ -144,7 +144,7 @@ it('an element in a sandbox sends requests and stores files through the engine',
   })
   const log = createLog('test', 'silent')
   const sandboxes = await createSandboxes({
-    quarantine: openPluginQuarantine({ file: join(folder, 'quarantine.json') }),
+    quarantine: openPluginQuarantine({ file: join(folder, 'quarantine.json'), log }),
     allowsPartialIsolation: true,
     folder,
     codeFolder: join(folder, '.compiled'),

@@ -33,7 +33,7 @@ beforeAll(async () => {
   writePlugin(folder, { open })
   server = await serveInspector('probe', 0)
   sandboxes = await createTestSandboxes(folder, {
-    quarantine: openPluginQuarantine({ file: join(folder, 'quarantine.json') }),
+    quarantine: openPluginQuarantine({ file: join(folder, 'quarantine.json'), log }),
     allowsPartialIsolation: false,
     inspector: { plugin: 'probe', server },
     log,

@@ -262,9 +262,7 @@ describe('scheduler', () => {
     const scheduler = await startSchedulerProcess(`http://127.0.0.1:${port}`)
     onTestFinished(() => scheduler.stop())
     const [early = ''] = await insert({ action_url: receiver.url })
-    await vi.waitUntil(() =>
-      scheduler.lines.some(line => line.includes('waiting for management to start')),
-    )
+    await vi.waitUntil(() => scheduler.lines.some(line => line.includes('waiting for management')))
     expect((await readHealth(scheduler.url)).management).toBe(false)
 
     const api = await serveSchedulerApi(management, port)

@@ -72,7 +72,7 @@ export function createScheduler({ environment, log }: Dependencies): Service {
 
   /** Starts the work when management answers, so that no request fails only because it starts. */
   async function startWork(): Promise<void> {
-    await waitForManagement(urls.management, { signal: stopping.signal, log })
+    await waitForManagement(management, { signal: stopping.signal, log })
     if (stopping.signal.aborted) return
     dispatcher.start()
     schedules.start()

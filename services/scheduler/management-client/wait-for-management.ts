@@ -20,6 +20,7 @@ export async function waitForManagement(
       await unlessAborted(management.readSchedules(), limited)
       return
     } catch (error) {
+      if (limited.aborted) return
       if (!isWaiting) log.info({ reason: (error as Error).message }, 'waiting for management')
       isWaiting = true
     }

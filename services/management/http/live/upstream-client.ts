@@ -76,7 +76,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         signal: timeout.signal,
       })
         .catch(cause => {
-          throw toUnreachableError(name, cause)
+          throw timeout.signal.aborted ? toSilenceError(name) : toUnreachableError(name, cause)
         })
         .finally(() => clearTimeout(timer))
 
@@ -133,6 +133,13 @@ export const pickHeaders = (names: readonly string[], headers: Headers) =>
 
 const toUnreachableError = (name: string, cause: Error) =>
   new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
+
+const toSilenceError = (name: string) =>
+  new EyrieError(
+    'unavailable',
+    `${name} has not responded within ${RESPONSE_TIMEOUT_MS / 1000} s`,
+    { value: { service: name } },
+  )
 
 /**
  * Returns the error in the body of a response. Returns `unavailable` if the body contains none, or

@@ -166,7 +166,8 @@ async function applyAllEdits(): Promise<void> {
         `edit ${number} has no effect (${effect}): the pipeline is ${status}, ${reason}`,
       )
     }
-    await vi.waitFor(waitForEffect, { timeout: 60_000, interval: 100 })
+    // Each attempt lets a frame pass: more of them would end the file early on a slow machine.
+    await vi.waitFor(waitForEffect, { timeout: 60_000, interval: 500 })
   }
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Health, health } from '@eyrie/contract/health'
+import { SEVERITIES } from '@eyrie/contract/log-record'
 import type { AlertAction } from '@eyrie/contract/management/alert'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -28,8 +29,6 @@ import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { delivery, pushSubscription } from '../management/db/schema/index.ts'
 
 const MAX_IDLE_BYTES = 80 << 20
-/** Level of `info` in the log. Warnings and errors have higher levels. */
-const PINO_INFO = 30
 
 const management = sharedManagement()
 const records = sharedRecords(management)
@@ -268,7 +267,7 @@ describe('scheduler', () => {
     const api = await serveSchedulerApi(management, port)
     onTestFinished(() => api.close())
     await waitForState(early, 'delivered')
-    expect(scheduler.lines.filter(line => JSON.parse(line).level > PINO_INFO)).toEqual([])
+    expect(scheduler.lines.filter(line => JSON.parse(line).level >= SEVERITIES.warn)).toEqual([])
   })
 
   it('uses little memory while nothing is due', async () => {

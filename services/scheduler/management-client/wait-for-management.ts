@@ -1,7 +1,7 @@
-import { type Log, sleep, unlessAborted } from '@eyrie/kit'
+import { type Log, repeat, unlessAborted } from '@eyrie/kit'
 import type { ManagementClient } from './management-client.ts'
 
-const POLL_INTERVAL_MS = 250
+const BACKOFF = { initialMs: 250, maxMs: 250 }
 /** Management starts within seconds. Only the upgrade of a large database takes longer than this. */
 const MAX_WAIT_MS = 60_000
 
@@ -11,19 +11,18 @@ const MAX_WAIT_MS = 60_000
  */
 export async function waitForManagement(
   management: Pick<ManagementClient, 'readSchedules'>,
-  { signal, log }: { signal: AbortSignal; log: Log },
+  { signal: stopping, log }: { signal: AbortSignal; log: Log },
 ): Promise<void> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(MAX_WAIT_MS)])
-  let isWaiting = false
-  while (!limited.aborted) {
-    try {
-      await unlessAborted(management.readSchedules(), limited)
-      return
-    } catch (error) {
-      if (limited.aborted) return
-      if (!isWaiting) log.info({ reason: (error as Error).message }, 'waiting for management')
-      isWaiting = true
-    }
-    await sleep(POLL_INTERVAL_MS, limited)
+  const answered = new AbortController()
+  const signal = AbortSignal.any([stopping, AbortSignal.timeout(MAX_WAIT_MS), answered.signal])
+
+  async function request() {
+    await unlessAborted(management.readSchedules(), signal)
+    answered.abort()
   }
+  await repeat(request, {
+    signal,
+    backoff: BACKOFF,
+    onFailure: error => log.info({ reason: (error as Error).message }, 'waiting for management'),
+  })
 }

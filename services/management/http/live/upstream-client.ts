@@ -13,6 +13,8 @@ import type { z } from 'zod'
 
 /** Time within which a response must start, or the handshake of a WebSocket must end. */
 const RESPONSE_TIMEOUT_MS = 5_000
+const UNREACHABLE = 'is not reachable'
+const SILENT = `has not responded within ${RESPONSE_TIMEOUT_MS / 1000} s`
 const MAX_JSON_BYTES = 16 << 20
 
 /**
@@ -76,7 +78,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         signal: timeout.signal,
       })
         .catch(cause => {
-          throw timeout.signal.aborted ? toSilenceError(name) : toUnreachableError(name, cause)
+          throw toUnavailableError(name, timeout.signal.aborted ? SILENT : UNREACHABLE, cause)
         })
         .finally(() => clearTimeout(timer))
 
@@ -117,7 +119,7 @@ function waitUntilOpen(
     socket.pause()
     opened.resolve(socket)
   })
-  socket.once('error', cause => opened.reject(toUnreachableError(options.name, cause)))
+  socket.once('error', cause => opened.reject(toUnavailableError(options.name, UNREACHABLE, cause)))
   // The service has answered the handshake with an HTTP error.
   socket.once('unexpected-response', async (request, response) => {
     const body = await readErrorBody(response, address)
@@ -131,15 +133,9 @@ function waitUntilOpen(
 export const pickHeaders = (names: readonly string[], headers: Headers) =>
   new Headers([...headers].filter(([name]) => names.includes(name)))
 
-const toUnreachableError = (name: string, cause: Error) =>
-  new EyrieError('unavailable', `${name} is not reachable`, { value: { service: name }, cause })
-
-const toSilenceError = (name: string) =>
-  new EyrieError(
-    'unavailable',
-    `${name} has not responded within ${RESPONSE_TIMEOUT_MS / 1000} s`,
-    { value: { service: name } },
-  )
+/** Creates the error of a service that has no usable answer. `problem` follows its name. */
+const toUnavailableError = (name: string, problem: string, cause?: Error) =>
+  new EyrieError('unavailable', `${name} ${problem}`, { value: { service: name }, cause })
 
 /**
  * Returns the error in the body of a response. Returns `unavailable` if the body contains none, or
@@ -155,8 +151,7 @@ function toUpstreamError(
   // client's own credentials.
   const isHidden = parsed.data?.code === 'auth' && !passesAuthErrors
   if (!parsed.success || isHidden) {
-    const reason = `${name} responded with status ${status}`
-    return new EyrieError('unavailable', reason, { value: { service: name } })
+    return toUnavailableError(name, `responded with status ${status}`)
   }
 
   const { code, reason, value } = parsed.data

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
@@ -32,6 +33,8 @@ const BUFFER_BYTES = 64 << 10
 const MAX_ERROR_BYTES = 1 << 20
 /** Statuses of responses without a body, which `Response` rejects. */
 const NO_BODY = new Set([204, 205, 304])
+/** Methods of requests that change nothing (RFC 9110, section 9.2.1). */
+const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
 /**
  * Connects to the services of this appliance. Every address is permitted, because the operator
@@ -93,10 +96,14 @@ export function resolveServicePath(base: string, path: string): URL {
   return url
 }
 
+/**
+ * Sends a request. Whether the server still knows a kept connection shows only when it is used, for
+ * instance after the server was restarted: a request that changes nothing is then sent again, in
+ * the end over a new connection.
+ */
 async function send(egress: Egress, url: URL, options: EgressRequest): Promise<IncomingMessage> {
   const { method = 'GET', headers = {}, body, signal, tlsInsecure } = options
   signal?.throwIfAborted()
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const sendRequest = url.protocol === 'https:' ? requestHttps : requestHttp
   const request: ClientRequest = sendRequest(url, {
     method,
@@ -108,11 +115,17 @@ async function send(egress: Egress, url: URL, options: EgressRequest): Promise<I
     ...(signal && { signal }),
     ...(tlsInsecure && { rejectUnauthorized: false }),
   })
-  request
-    .on('response', resolve)
-    .on('error', error => reject(signal?.aborted ? signal.reason : error))
+  // The response reports the errors that follow it.
+  request.on('error', () => {})
   request.end(body)
-  return promise
+  try {
+    const [response] = await once(request, 'response')
+    return response
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (request.reusedSocket && SAFE_METHODS.has(method)) return send(egress, url, options)
+    throw error
+  }
 }
 
 /** Reads a response only as fast as the caller does. */

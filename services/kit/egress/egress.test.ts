@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { readEnvironment } from '../environment.ts'
@@ -264,6 +264,29 @@ describe('egress', () => {
     const { url } = await serve((_, response) => response.end('12345'))
     const response = await fetchService(url, '/', { maxBytes: 5 })
     expect(await response.text()).toBe('12345')
+  })
+
+  it('sends a GET again if its kept connection turns out to be closed, but no POST', async () => {
+    const received: string[] = []
+    const used = new WeakSet<Socket>()
+    // As a server that was restarted resets the connections of its previous run.
+    const { url } = await serve(({ method, socket }, response) => {
+      received.push(method!)
+      if (used.has(socket)) return socket.resetAndDestroy()
+      used.add(socket)
+      response.end('ok')
+    })
+    const send = async (method: string) => (await fetchService(url, '/', { method })).text()
+    expect(await send('GET')).toBe('ok')
+    expect(await send('GET')).toBe('ok')
+    await expect(send('POST')).rejects.toThrow('ECONNRESET')
+    expect(received).toEqual(['GET', 'GET', 'GET', 'POST'])
+  })
+
+  it('does not repeat a GET over a new connection', async () => {
+    const { port, connections } = await countConnections()
+    await expect(fetchService(`http://127.0.0.1:${port}`, '/')).rejects.toThrow('socket hang up')
+    expect(connections()).toBe(1)
   })
 
   it('ends a request and its response when the signal is aborted', async () => {

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { Mutex } from 'async-mutex'
 import { z } from 'zod'
@@ -41,7 +41,7 @@ export async function openCostStore(
   log: Log,
   machine = describeMachine(),
 ): Promise<CostStore> {
-  const costs = createCosts(await readCosts(file, machine, log))
+  const costs = createCosts(readCosts(file, machine, log))
   const saveMutex = new Mutex()
   let savedRevision = costs.revision
 
@@ -67,14 +67,12 @@ export async function openCostStore(
   }
 }
 
-async function readCosts(file: string, machine: string, log: Log): Promise<CostTable | undefined> {
+function readCosts(file: string, machine: string, log: Log): CostTable | undefined {
   try {
-    const content = fileContent.parse(JSON.parse(await readFile(file, 'utf8')))
-    return content.machine === machine ? content.costs : undefined
+    const content = readJsonFile(file, fileContent)
+    return content?.machine === machine ? content.costs : undefined
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      log.warn({ file, reason: (error as Error).message }, 'failed to read measured costs')
-    }
+    log.warn({ file, reason: (error as Error).message }, 'failed to read measured costs')
     return undefined
   }
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import { z } from 'zod'
 
 /**
@@ -47,7 +47,7 @@ export function createSequence(folder: string): Sequence {
   return {
     open: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
-      const stored = await readSequence(file)
+      const stored = readSequence(file)
       logId = stored.log_id
       newest = stored.reserved
       await reserve(newest + BLOCK_SIZE)
@@ -64,14 +64,12 @@ export function createSequence(folder: string): Sequence {
   }
 }
 
-async function readSequence(file: string): Promise<z.infer<typeof fileContent>> {
+function readSequence(file: string): z.infer<typeof fileContent> {
   try {
-    return parseAs(fileContent, JSON.parse(await readFile(file, 'utf8')))
+    return readJsonFile(file, fileContent) ?? { log_id: randomUUID(), reserved: 0 }
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') return { log_id: randomUUID(), reserved: 0 }
     throw new Error(
-      `the sequence file ${file} is damaged (${message}): move the folder of the output log elsewhere to start a new log`,
+      `the sequence file ${file} is damaged (${(cause as Error).message}): move the folder of the output log elsewhere to start a new log`,
       { cause },
     )
   }

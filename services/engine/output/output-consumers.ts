@@ -1,8 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Consumer, EyrieError } from '@eyrie/contract'
-import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { Mutex } from 'async-mutex'
 import { z } from 'zod'
@@ -81,7 +81,7 @@ export function createConsumers(file: string, log: Log): Consumers {
   return {
     open: async () => {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      for (const [name, stored] of Object.entries(await readConsumers(file))) {
+      for (const [name, stored] of Object.entries(readConsumers(file))) {
         consumers.set(name, stored)
       }
     },
@@ -129,14 +129,12 @@ export function createConsumers(file: string, log: Log): Consumers {
   }
 }
 
-async function readConsumers(file: string): Promise<z.infer<typeof fileContent>> {
+function readConsumers(file: string): z.infer<typeof fileContent> {
   try {
-    return parseAs(fileContent, JSON.parse(await readFile(file, 'utf8')))
+    return readJsonFile(file, fileContent) ?? {}
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') return {}
     throw new Error(
-      `the consumer file ${file} is damaged (${message}): restore it from a backup, or delete it to start without consumers`,
+      `the consumer file ${file} is damaged (${(cause as Error).message}): restore it from a backup, or delete it to start without consumers`,
       { cause },
     )
   }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pluginName, pluginVersion } from '@eyrie/contract'
-import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { hashPackage, type PackageFiles } from '@eyrie/plugin-signature/package-files'
 import { z } from 'zod'
@@ -82,12 +81,9 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
  */
 function readDigests(file: string, log: Log): Digests {
   try {
-    return parseAs(digestsByPlugin, JSON.parse(readFileSync(file, 'utf8')))
+    return readJsonFile(file, digestsByPlugin) ?? {}
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    if (!isMissing) {
-      log.error({ file, reason: (error as Error).message }, 'failed to read digests of plugins')
-    }
+    log.error({ file, reason: (error as Error).message }, 'failed to read digests of plugins')
     return {}
   }
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pluginName, pluginVersion } from '@eyrie/contract'
-import { parseAs } from '@eyrie/contract/parse'
 import { syncFolder, writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import { discoverPlugins, type PluginFolder } from '../plugin-host/discovery.ts'
@@ -195,9 +195,8 @@ function readUploadFolders(folder: string): PluginFolder[] {
 
 /** If the file is damaged, the selection is reset, so that the engine can start. */
 function readSelection(file: string, log: Log): InstalledPlugins['selected'] {
-  if (!existsSync(file)) return {}
   try {
-    return parseAs(selection, JSON.parse(readFileSync(file, 'utf8')))
+    return readJsonFile(file, selection) ?? {}
   } catch (error) {
     log.error({ file, reason: (error as Error).message }, 'failed to read selected plugin versions')
     return {}

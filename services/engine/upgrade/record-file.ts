@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 
@@ -49,11 +48,9 @@ function readRecords<Entry>({
   log,
 }: RecordFileOptions<Entry>): Readonly<Record<string, Entry>> {
   try {
-    return parseAs(z.record(name, entry), JSON.parse(readFileSync(file, 'utf8')))
+    return readJsonFile(file, z.record(name, entry)) ?? {}
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    // The file does not exist before the first entry is saved.
-    if (code !== 'ENOENT') log.error({ file, reason: message }, failure)
+    log.error({ file, reason: (error as Error).message }, failure)
     return {}
   }
 }

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isKnownToken, type Log, writeDurably } from '@eyrie/kit'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import { z } from 'zod'
 import { generateSecret, hashSecret } from './opaque-token.ts'
 
@@ -103,9 +104,8 @@ export function createLocalSessions({
  * or damaged: then the browsers need another link.
  */
 function readSessions(file: string, log: LocalSessionsOptions['log']): StoredSession[] {
-  if (!existsSync(file)) return []
   try {
-    return storedSessions.parse(JSON.parse(readFileSync(file, 'utf8')))
+    return readJsonFile(file, storedSessions) ?? []
   } catch (err) {
     log.warn({ err, file }, 'failed to read the sessions of local browsers')
     return []

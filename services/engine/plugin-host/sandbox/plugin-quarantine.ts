@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { type QuarantinedPlugin, quarantinedPlugin } from '@eyrie/contract/plugin'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 
@@ -90,13 +91,10 @@ const toKey = ({ plugin, version, channel }: PluginOnChannel) => `${plugin} ${ve
 
 function readEntries(file: string, log: Pick<Log, 'error'>): readonly QuarantinedPlugin[] {
   try {
-    return z.array(quarantinedPlugin).parse(JSON.parse(readFileSync(file, 'utf8')))
+    return readJsonFile(file, z.array(quarantinedPlugin)) ?? []
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    // The file does not exist before the first quarantine.
-    if (code !== 'ENOENT') {
-      log.error({ file, reason: message }, 'failed to read the quarantines, which have thus ended')
-    }
+    const reason = (error as Error).message
+    log.error({ file, reason }, 'failed to read the quarantines, which have thus ended')
     return []
   }
 }

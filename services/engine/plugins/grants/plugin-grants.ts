@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { EyrieError } from '@eyrie/contract'
-import { parseAs } from '@eyrie/contract/parse'
 import { pluginName } from '@eyrie/contract/plugin'
 import { type PluginGrant, pluginGrant } from '@eyrie/contract/plugin-grant'
 import type { RequestedCapability } from '@eyrie/contract/requested-capability'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 import type { KnownPlugin } from '../../plugin-host/known-plugin.ts'
@@ -189,11 +188,9 @@ function toVersionRequest({ elements }: GrantedVersion): VersionRequest {
 
 function readGrants(file: string, log: Log): { grants: Grants; damage: string | undefined } {
   try {
-    return { grants: parseAs(grantFile, JSON.parse(readFileSync(file, 'utf8'))), damage: undefined }
+    return { grants: readJsonFile(file, grantFile) ?? {}, damage: undefined }
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return { grants: {}, damage: undefined }
-    log.error({ file, reason: message }, 'failed to read grants of plugins')
+    log.error({ file, reason: (error as Error).message }, 'failed to read grants of plugins')
     const damage =
       `${file} is damaged, so that uploaded plugins are granted nothing: ` +
       'restore it from a backup and restart the engine, ' +

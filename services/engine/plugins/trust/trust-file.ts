@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { pluginTrust } from '@eyrie/contract'
-import { parseAs } from '@eyrie/contract/parse'
 import { writeDurably } from '@eyrie/kit/durable-file'
+import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import type { z } from 'zod'
 
@@ -23,15 +22,13 @@ export function openTrustFile(file: string, log: Log): TrustFile {
   let records: TrustRecords = { publishers: [], exceptions: [] }
   let damage: string | undefined
   try {
-    records = parseAs(trustRecords, JSON.parse(readFileSync(file, 'utf8')))
+    records = readJsonFile(file, trustRecords) ?? records
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT') {
-      log.error({ file, reason: message }, 'failed to read trusted publishers of plugins')
-      damage =
-        `${file} is damaged, so that no publisher of plugins is trusted: restore it from a backup, ` +
-        'or trust the publishers again with eyrie plugin trust'
-    }
+    const reason = (error as Error).message
+    log.error({ file, reason }, 'failed to read trusted publishers of plugins')
+    damage =
+      `${file} is damaged, so that no publisher of plugins is trusted: restore it from a backup, ` +
+      'or trust the publishers again with eyrie plugin trust'
   }
 
   return {

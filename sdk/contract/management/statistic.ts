@@ -49,6 +49,30 @@ export function getAggregation(key: string, custom: Aggregations): Aggregation {
   return custom[key] ?? 'last'
 }
 
+/** The values of a statistic over a time, such as an hour. */
+export interface CombinedValues {
+  sum: number
+  /** Number of values. */
+  count: number
+  /** The latest value, which may be older than this time. */
+  last: number | undefined
+}
+
+/** Computes a statistic from its values. Returns undefined if there are no values. */
+export function computeStatistic(
+  aggregation: Aggregation,
+  { sum, count, last }: CombinedValues,
+): number | undefined {
+  switch (aggregation) {
+    case 'sum':
+      return sum
+    case 'mean':
+      return count > 0 ? sum / count : undefined
+    case 'last':
+      return last
+  }
+}
+
 /** Alias of `moving_average_count` in requests and responses. */
 export const MOVING_AVERAGE_ALIAS = 'moving_average'
 

@@ -1,5 +1,4 @@
 import type { AlertCondition } from '@eyrie/contract/management/alert'
-import type { Aggregation } from '@eyrie/contract/management/statistic'
 import { MOVING_AVERAGE, OCCUPANCY_AVERAGE } from '../events/statistics/contribution.ts'
 
 /** The part of an alert that decides when it fires. */
@@ -71,29 +70,6 @@ export const isReleased = (
   releaseThreshold === null ||
   statistic === undefined ||
   !CONDITIONS[condition](statistic, releaseThreshold)
-
-/** The values of a statistic within the time window of an alert. */
-export interface WindowTotals {
-  sum: number
-  count: number
-  /** The latest value, within or before the window. */
-  last: number | undefined
-}
-
-/** Computes a statistic from its values. Returns undefined if there are no values. */
-export function computeStatistic(
-  aggregation: Aggregation,
-  { sum, count, last }: WindowTotals,
-): number | undefined {
-  switch (aggregation) {
-    case 'sum':
-      return sum
-    case 'mean':
-      return count > 0 ? sum / count : undefined
-    case 'last':
-      return last
-  }
-}
 
 /**
  * Returns the keys under which the values of a statistic may be stored. If several keys have

@@ -1,4 +1,5 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
+import { computeStatistic } from '@eyrie/contract/management/statistic'
 import { and, eq, exists, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { alert, channel, engineState } from '../db/schema/index.ts'
@@ -18,7 +19,7 @@ import {
   storeAlertStates,
 } from './active-alerts.ts'
 import { evaluateActiveAlert, restartEvaluation } from './evaluate-active-alert.ts'
-import { computeStatistic, listStoredKeys } from './evaluate-alert.ts'
+import { listStoredKeys } from './evaluate-alert.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
 /**

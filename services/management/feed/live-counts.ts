@@ -1,7 +1,7 @@
 import type { FeedCounts } from '@eyrie/contract/management/feed'
 import {
-  type Aggregation,
   type Aggregations,
+  computeStatistic,
   getAggregation,
 } from '@eyrie/contract/management/statistic'
 import { sql } from 'drizzle-orm'
@@ -175,20 +175,10 @@ function toCountsByChannel(rows: readonly LiveCountRow[]): Map<string, FeedCount
     const counts: FeedCounts = {}
     for (const row of channelRows) {
       const aggregation = getAggregation(row.key, row.usecase_aggregations)
-      counts[row.key] = { value: computeValue(row, aggregation), aggregation, time: row.time }
+      const value = computeStatistic(aggregation, row) ?? 0
+      counts[row.key] = { value, aggregation, time: row.time }
     }
     countsByChannel.set(channelId, counts)
   }
   return countsByChannel
-}
-
-function computeValue({ sum, count, last }: LiveCountRow, aggregation: Aggregation): number {
-  switch (aggregation) {
-    case 'sum':
-      return sum
-    case 'mean':
-      return count > 0 ? sum / count : 0
-    case 'last':
-      return last
-  }
 }

@@ -1,6 +1,7 @@
 import {
-  type Aggregation,
   type Aggregations,
+  type CombinedValues,
+  computeStatistic,
   getAggregation,
 } from '@eyrie/contract/management/statistic'
 import type { StatisticValues } from '@eyrie/contract/management/statistic-response'
@@ -16,10 +17,7 @@ import { NOTIFICATION_KEY } from './samples.ts'
  * The combined values of one statistic within a bucket, which is a period such as an hour. The
  * aggregation of the statistic determines from which of the fields it is computed.
  */
-export interface Aggregate {
-  sum: number
-  count: number
-  /** The latest value, which may be older than the bucket. */
+export interface Aggregate extends CombinedValues {
   last: number
   /** Time of the latest value, in epoch ms. */
   lastAt: number
@@ -64,24 +62,13 @@ export function computeTotals(
       return aggregate?.last ?? computeMovingAverage(aggregates, endMs, windowSeconds)
     }
     if (!aggregate) return 0
-    return applyAggregation(getAggregation(key, selection.customAggregations), aggregate)
+    return computeStatistic(getAggregation(key, selection.customAggregations), aggregate) ?? 0
   }
 
   const existingKeys = selectExistingKeys(selection, [...aggregates.keys()])
   return {
     amounts: mapKeys(existingKeys, computeAmount),
     counts: mapKeys(existingKeys, key => aggregates.get(key)?.count ?? 0),
-  }
-}
-
-function applyAggregation(aggregation: Aggregation, { sum, count, last }: Aggregate): number {
-  switch (aggregation) {
-    case 'sum':
-      return sum
-    case 'mean':
-      return count > 0 ? sum / count : 0
-    case 'last':
-      return last
   }
 }
 

@@ -68,7 +68,7 @@ function observePresence(
   const condition = recordPresence(previous, nowMs, holdOff)
   if (condition.isOpen) return { condition }
 
-  const presentMs = nowMs - (condition.presentSinceMs ?? nowMs)
+  const presentMs = nowMs - (previous?.presentSinceMs ?? nowMs)
   const opens = presentMs >= holdOff.openAfterMs || isFlapping(condition, nowMs, holdOff)
   return opens ? { condition: { ...condition, isOpen: true }, change: 'opened' } : { condition }
 }

@@ -10,11 +10,11 @@ const RECOVERY_RATE = 0.03
 /** With fewer frames in the window, the share of dropped frames says too little. */
 const MIN_FRAMES = 20
 /**
- * A channel is also overloaded if it analyses no frame at all while it drops at least this
- * number over this time.
+ * A channel is also overloaded if it drops at least this number of frames and analyses none at all.
  */
 const MIN_STARVED_FRAMES = 3
-const MIN_STARVED_MS = 5000
+/** A channel becomes overloaded only if it drops frames for at least this time. */
+const MIN_OVERLOAD_MS = 5000
 /** The frame rate of a channel that has just started is computed over at least this time. */
 const MIN_RATE_WINDOW_MS = 1000
 
@@ -103,22 +103,33 @@ export class FrameStatistics {
   }
 
   #isOverloadStarting(): boolean {
-    const frameCount = this.#countRecentOverloadDrops() + this.#recentAnalysed().length
-    return frameCount >= MIN_FRAMES && this.dropRate > OVERLOAD_RATE
+    // Frames that are dropped before the first one is analysed, such as while a model is loaded,
+    // say nothing about the machine.
+    const [first] = this.#recentAnalysed()
+    if (first === undefined || this.#now() - first.time < MIN_OVERLOAD_MS) return false
+
+    const dropped = this.#countOverloadDropsSince(first.time)
+    const frameCount = dropped + this.#analysed.length
+    return frameCount >= MIN_FRAMES && dropped / frameCount > OVERLOAD_RATE
   }
 
   #isStarved(): boolean {
     const dropped = this.#countRecentOverloadDrops()
     if (dropped < MIN_STARVED_FRAMES || this.#recentAnalysed().length > 0) return false
     const firstDropTime = this.#overloadDrops[0]!.time
-    return this.#now() - firstDropTime >= MIN_STARVED_MS
+    return this.#now() - firstDropTime >= MIN_OVERLOAD_MS
   }
 
   /** Returns the number of frames dropped for lack of capacity within the window. */
   #countRecentOverloadDrops(): number {
     const windowStart = this.#now() - WINDOW_MS
     this.#overloadDrops = this.#overloadDrops.filter(({ time }) => time >= windowStart)
-    return this.#overloadDrops.reduce((sum, { frameCount }) => sum + frameCount, 0)
+    return this.#countOverloadDropsSince(windowStart)
+  }
+
+  #countOverloadDropsSince(start: number): number {
+    const drops = this.#overloadDrops.filter(({ time }) => time >= start)
+    return drops.reduce((sum, { frameCount }) => sum + frameCount, 0)
   }
 
   /** Returns the frames analysed within the window. */

@@ -43,7 +43,12 @@ export function openQuarantine(root: string): Quarantine {
   const folder = join(root, '.quarantine')
   const getPath = (sha256: string) => join(folder, `${sha256}.json`)
 
+  /** Records that could not be stored, such as on a full disk. They end with the process. */
+  const unstored = new Map<string, CrashRecord>()
+
   const findCrashes = (sha256: string): CrashRecord | undefined => {
+    const record = unstored.get(sha256)
+    if (record) return record
     try {
       return crashRecord.parse(JSON.parse(readFileSync(getPath(sha256), 'utf8')))
     } catch {
@@ -51,19 +56,31 @@ export function openQuarantine(root: string): Quarantine {
     }
   }
 
+  /** Writes the record to a draft first, so that a crash never leaves half a record. */
+  function store(sha256: string, record: CrashRecord): void {
+    const path = getPath(sha256)
+    const draft = `${path}.new`
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(draft, JSON.stringify(record))
+    renameSync(draft, path)
+  }
+
   return {
     findCrashes,
     addCrash: ({ name, sha256 }, cause) => {
       const record = addToRecord(findCrashes(sha256), name, cause)
-      // The record is written to a draft first, so that a crash never leaves half a record.
-      const path = getPath(sha256)
-      const draft = `${path}.new`
-      mkdirSync(folder, { recursive: true })
-      writeFileSync(draft, JSON.stringify(record))
-      renameSync(draft, path)
+      try {
+        store(sha256, record)
+        unstored.delete(sha256)
+      } catch {
+        unstored.set(sha256, record)
+      }
       return record
     },
-    clear: sha256 => rmSync(getPath(sha256), { force: true }),
+    clear: sha256 => {
+      unstored.delete(sha256)
+      rmSync(getPath(sha256), { force: true })
+    },
   }
 }
 

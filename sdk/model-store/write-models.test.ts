@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -78,6 +78,17 @@ describe('quarantine', () => {
       crashes: 2,
       last: 'SIGBUS on run',
     })
+  })
+
+  it('begins even if the disk is full', async () => {
+    const { card } = await addModel(root, bright('bright'))
+    await mkdir(join(root, '.quarantine'))
+    await symlink('/dev/full', join(root, `.quarantine/${card.sha256}.json.new`))
+    const quarantine = openQuarantine(root)
+    for (const how of ['SIGSEGV on load', 'SIGSEGV on load']) quarantine.addCrash(card, how)
+    expect(quarantine.findCrashes(card.sha256)).toMatchObject({ crashes: 2 })
+    quarantine.clear(card.sha256)
+    expect(quarantine.findCrashes(card.sha256)).toBeUndefined()
   })
 
   it.each(['add', 'remove'] as const)('ends when the model is passed to %s', async operation => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { describe, expect, it, vi } from 'vitest'
@@ -54,6 +54,25 @@ describe('plugin quarantine', () => {
     expect(open().release('probe', '2.0.0')).toEqual([])
     expect(open().release('probe')).toMatchObject([{ channel: 3 }])
     expect(open().list()).toEqual([])
+  })
+
+  it('begins, and is logged, even if the disk is full, but is not released then', () => {
+    const { open, file, log } = createQuarantine()
+    const error = vi.spyOn(log, 'error')
+    const quarantine = open()
+    symlinkSync('/dev/full', `${file}.new`)
+    for (const reason of ['a', 'b', 'c']) quarantine.addCrash(probe, reason)
+    expect(quarantine.find(probe)).toBeDefined()
+    expect(error).toHaveBeenCalledExactlyOnceWith(
+      { file, reason: expect.stringContaining('ENOSPC') },
+      expect.stringContaining('failed to store a quarantine'),
+    )
+    expect(() => quarantine.release('probe')).toThrow('ENOSPC')
+    expect(quarantine.find(probe)).toBeDefined()
+
+    rmSync(`${file}.new`)
+    expect(quarantine.release('probe')).toMatchObject([probe])
+    expect(quarantine.find(probe)).toBeUndefined()
   })
 
   it('is empty if its file is damaged, and this is logged', () => {

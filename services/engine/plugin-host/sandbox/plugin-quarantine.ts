@@ -23,7 +23,7 @@ export interface PluginQuarantine {
   addCrash(plugin: PluginOnChannel, reason: string): boolean
   /**
    * Ends the quarantines of all versions of a plugin, or of one version. Returns the
-   * quarantines that have ended.
+   * quarantines that have ended. Throws an `Error`, and ends none, if this cannot be stored.
    */
   release(plugin: string, version?: string): QuarantinedPlugin[]
 }
@@ -45,12 +45,22 @@ export function openPluginQuarantine({
   /** Times of the crashes within the last minute, in epoch ms, by `toKey`. */
   const recentCrashes = new Map<string, number[]>()
 
-  function save(next: readonly QuarantinedPlugin[]): void {
-    entries = next
+  function write(next: readonly QuarantinedPlugin[]): void {
     // Renamed, so that the file is never incomplete.
     const draft = `${file}.new`
     writeFileSync(draft, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 })
     renameSync(draft, file)
+  }
+
+  /** Adds a quarantine. It applies even if it cannot be stored, such as on a full disk. */
+  function add(entry: QuarantinedPlugin): void {
+    entries = [...entries, entry]
+    try {
+      write(entries)
+    } catch (error) {
+      const reason = (error as Error).message
+      log.error({ file, reason }, 'failed to store a quarantine, which ends with the engine')
+    }
   }
 
   /** Adds a crash, and returns how many there were within the last minute. */
@@ -74,14 +84,17 @@ export function openPluginQuarantine({
       recentCrashes.delete(toKey(crashed))
       const { plugin, version, channel } = crashed
       const entry = { plugin, version, channel, reason, time: time.toISOString() }
-      if (!find(crashed)) save([...entries, entry])
+      if (!find(crashed)) add(entry)
       return true
     },
     release: (plugin, version) => {
       const isReleased = (entry: QuarantinedPlugin) =>
         entry.plugin === plugin && (version === undefined || entry.version === version)
       const released = entries.filter(isReleased)
-      if (released.length > 0) save(entries.filter(entry => !isReleased(entry)))
+      if (released.length === 0) return []
+      const remaining = entries.filter(entry => !isReleased(entry))
+      write(remaining)
+      entries = remaining
       return released
     },
   }

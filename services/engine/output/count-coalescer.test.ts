@@ -51,6 +51,28 @@ describe('count coalescer', () => {
     expect(passed.map(({ data }) => data.door?.up)).toEqual([0, 160, 240, 1000])
   })
 
+  test('publishes the pending count of one channel on request, and continues to throttle', () => {
+    const { passed, coalescer } = collect()
+    for (const up of [1, 2]) {
+      coalescer.add(count(1, { door: { up } }))
+      coalescer.add(count(2, { door: { up } }))
+    }
+    coalescer.flushChannel(1)
+    coalescer.flushChannel(1)
+    coalescer.flushChannel(3)
+    coalescer.add(count(1, { door: { up: 3 } }))
+    expect(passed.map(({ channel, data }) => [channel, data.door?.up])).toEqual([
+      [1, 1],
+      [2, 1],
+      [1, 2],
+    ])
+    vi.advanceTimersByTime(100)
+    expect(passed.slice(3).map(({ channel, data }) => [channel, data.door?.up])).toEqual([
+      [1, 3],
+      [2, 2],
+    ])
+  })
+
   test('throttles each channel separately', () => {
     const { passed, coalescer } = collect()
     coalescer.add(count(1, { door: { up: 1 } }))

@@ -16,6 +16,8 @@ const INTERVAL_MS = 100
  */
 export interface CountCoalescer {
   add(count: CountDraft): void
+  /** Publishes the pending count of a channel. */
+  flushChannel(channel: number | null): void
   /** Publishes all pending counts. */
   flush(): void
 }
@@ -68,6 +70,12 @@ export function createCountCoalescer(publish: (count: CountDraft) => void): Coun
       const channel = throttled.get(count.channel)
       if (channel) channel.pending = addToPending(channel.pending, count)
       else publishAndThrottle(count)
+    },
+    flushChannel: id => {
+      const channel = throttled.get(id)
+      if (!channel?.pending) return
+      publish(channel.pending.count)
+      channel.pending = undefined
     },
     flush: () => {
       for (const { pending, timer } of throttled.values()) {

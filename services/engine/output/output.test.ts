@@ -7,6 +7,7 @@ import { type OutputQuery, outputMessage } from '@eyrie/contract'
 import { createLog } from '@eyrie/kit/log'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import type { MessageDraft } from './message-draft.ts'
 import { event, frame, isIncreasing, origin, type ReceivedMessage } from './messages.fixture.ts'
 import { createOutput, type Output } from './output.ts'
 
@@ -71,6 +72,29 @@ describe('output', () => {
     output.publish(frame(1, 1))
     output.publish(event(1, 'first'))
     await vi.waitFor(() => expect(output.status().newest).toBe(1))
+  })
+
+  test('sends no count of a channel after the state with which its counters start at zero', async () => {
+    const { received } = await connect()
+    const count = (channel: number, up: number): MessageDraft => ({
+      ...origin,
+      kind: 'count',
+      channel,
+      data: { door: { up } },
+    })
+    for (const up of [1000, 1001]) {
+      output.publish(count(1, up))
+      output.publish(count(2, up))
+    }
+    output.publish({ ...origin, kind: 'state', channel: 1, data: { state: 'starting' } })
+    await vi.waitFor(() => expect(received).toHaveLength(6))
+    expect(received.slice(1)).toMatchObject([
+      { kind: 'count', channel: 1, data: { door: { up: 1000 } } },
+      { kind: 'count', channel: 2, data: { door: { up: 1000 } } },
+      { kind: 'count', channel: 1, data: { door: { up: 1001 } } },
+      { kind: 'state', channel: 1 },
+      { kind: 'count', channel: 2, data: { door: { up: 1001 } } },
+    ])
   })
 
   test('sends messages with increasing sequence numbers in the format of the contract', async () => {

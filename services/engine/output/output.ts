@@ -181,7 +181,12 @@ export function createOutput({ folder, logBytes, segmentBytes, log }: OutputOpti
       await store.open()
       commits.start()
     },
-    publish: draft => (draft.kind === 'count' ? counts.add(draft) : commitIfNeeded(draft)),
+    publish: draft => {
+      if (draft.kind === 'count') return counts.add(draft)
+      // Counters start at zero after the state `starting`: earlier counts must not follow it.
+      if (draft.kind === 'state') counts.flushChannel(draft.channel)
+      commitIfNeeded(draft)
+    },
     registerConsumer,
     follow: (socket, query) =>
       query.consumer

@@ -24,6 +24,7 @@ const frame: MessageDraft = {
 }
 const event: MessageDraft = { ...place, kind: 'event', data: { type: 'fire' } }
 const count: MessageDraft = { ...place, kind: 'count', data: {} }
+const state: MessageDraft = { ...place, kind: 'state', data: { state: 'starting' } }
 
 const log = createLog('test', 'silent')
 
@@ -48,11 +49,12 @@ describe('publish pipeline', () => {
       output: { publish: step('output') },
       log,
     })
-    for (const draft of [frame, event, count]) pipeline.publish(draft)
+    for (const draft of [frame, event, count, state]) pipeline.publish(draft)
     expect(steps).toEqual([
       ...['recordings frame', 'history frame', 'output frame'],
       ...['recordings event', 'pictures event', 'output event'],
       ...['recordings count', 'pictures count', 'output count'],
+      ...['recordings state', 'pictures state', 'output state'],
     ])
   })
 

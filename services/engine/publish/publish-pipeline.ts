@@ -14,8 +14,8 @@ export interface PublishSteps {
   /** Retains the objects of recent frames for snapshots. */
   frameHistory?: FrameHistory | undefined
   /**
-   * Delays an event by up to 50 ms to add the picture of its frame, and the counts that follow it.
-   * Frames are not delayed.
+   * Delays an event by up to 50 ms to add the picture of its frame, and the counts and states of
+   * the channel that follow it. Frames are not delayed.
    */
   eventPictures?: EventPictures | undefined
   /** Assigns a number to the message, stores it and sends it to clients. */
@@ -46,7 +46,7 @@ export function createPublishPipeline(steps: PublishSteps): Publisher {
       if (draft.kind === 'frame') frameHistory?.add(draft)
       if (draft.kind === 'event' && eventPictures) {
         eventPictures.publish(draft, output)
-      } else if (draft.kind === 'count' && eventPictures) {
+      } else if ((draft.kind === 'count' || draft.kind === 'state') && eventPictures) {
         eventPictures.publishAfterEvents(draft, output)
       } else {
         output.publish(draft)

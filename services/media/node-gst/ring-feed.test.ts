@@ -240,6 +240,24 @@ describe('pacing', () => {
     expect(ring.stats().waitedNs).toBeGreaterThan(0)
   })
 
+  it('writes the first frame after any grant, because readers do not know its number', async () => {
+    const { ring, view } = createRing({ slots: 3, pacing: 'all' })
+    const { pipeline, message } = launch(
+      `videotestsrc num-buffers=5 ! ${picture('I420', 64, 48)} ! identity name=i ! appsink name=sink sync=false`,
+    )
+    pipeline.number('i', 'src', { start: 50 })
+    pipeline.toRing('sink', ring, () => {})
+    await pipeline.setState('playing')
+    expect(view.header('newest')).toBe(0)
+    ring.grant(3)
+    await until(() => view.header('newest') > 0, 'the first frame is written')
+    ring.grant(50)
+    expect(view.header('newest')).toBe(50)
+    ring.grant(54)
+    await message('eos')
+    expect(ring.stats()).toMatchObject({ written: 5, dropped: 0 })
+  })
+
   it.each<[string, (ring: Ring) => void]>([
     ['changed to newest', ring => ring.setPacing('newest')],
     ['closed with its ring', ring => ring.close()],

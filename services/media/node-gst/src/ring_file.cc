@@ -117,7 +117,9 @@ void RingFile::initialize() {
 
 bool RingFile::waitForGrant(uint64_t n, const std::function<bool()> &cancelled) {
   std::unique_lock lock(mutex_);
-  auto granted = [&] { return !paced_ || n <= granted_; };
+  // Readers of a new ring do not know the number with which its frames begin: others may have been numbered before.
+  auto isFirst = [&] { return granted_ > 0 && written_ == 0; };
+  auto granted = [&] { return !paced_ || n <= granted_ || isFirst(); };
   if (!granted() && !closed_ && !cancelled()) {
     auto start = std::chrono::steady_clock::now();
     changed_.wait(lock, [&] { return granted() || closed_ || cancelled(); });

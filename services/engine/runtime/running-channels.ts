@@ -13,16 +13,19 @@ export interface ChannelSpec {
 }
 
 export interface RunningChannelsOptions {
-  /**
-   * Returns the part of an element's configuration that affects `source`. Other changes do not
-   * replace the channel.
-   */
-  toComparableElement(element: PipelineElement, source: number): unknown
-  /** Returns a value that identifies the code of an element, such as the version of its plugin. */
-  toComparableCode(element: PipelineElement): unknown
+  toComparableElement(element: PipelineElement, source: number): ComparableElement
   create(spec: ChannelSpec): Channel
   /** Opens the elements of `spec`. When they are open, the channel continues with them. */
   replaceElements(channel: Channel, spec: ChannelSpec): void
+}
+
+/** The parts of an element that are compared when a plan is applied. */
+export interface ComparableElement {
+  name: string
+  /** The arguments, and the part of the configuration that affects the source of the channel. */
+  settings: unknown
+  /** Identifies the code, such as by the version of the plugin. */
+  code: unknown
 }
 
 interface RunningChannel {
@@ -32,17 +35,14 @@ interface RunningChannel {
 
 /**
  * The parts of a spec that are compared when a plan is applied:
- * - If the code has changed, but not the input, the channel continues with new
- *   elements and loses no frame.
+ * - If only the code of elements has changed, the channel continues with new elements and
+ *   loses no frame.
  * - Any other change replaces the channel.
  */
 interface ComparableSpec {
   /** The channel and its source. */
   input: unknown
-  /** The elements with their arguments. */
-  elements: unknown
-  /** The code of the elements. New code may have other arguments. */
-  code: unknown
+  elements: readonly ComparableElement[]
 }
 
 /** Starts and stops channels so that they match the plan. */
@@ -118,21 +118,27 @@ export class RunningChannels {
    * affect its channels.
    */
   #toComparableSpec({ plan, source, elements }: ChannelSpec): ComparableSpec {
-    const { toComparableElement, toComparableCode } = this.#options
+    const { toComparableElement } = this.#options
     return {
       input: { plan, source: { ...source, ended: false, recording: undefined } },
       elements: elements.map(element => toComparableElement(element, plan.source)),
-      code: elements.map(toComparableCode),
     }
   }
 }
 
 /**
- * Whether the channel can continue with new elements: their code has changed, and the input has
- * not.
+ * Whether the channel can continue with new elements: each is unchanged or has new code, which may
+ * have other settings.
  */
-const canContinue = (current: ComparableSpec, next: ComparableSpec) =>
-  isDeepStrictEqual(current.input, next.input) && !isDeepStrictEqual(current.code, next.code)
+function canContinue(current: ComparableSpec, next: ComparableSpec): boolean {
+  if (!isDeepStrictEqual(current.input, next.input)) return false
+  if (current.elements.length !== next.elements.length) return false
+  return next.elements.every((element, index) => {
+    const previous = current.elements[index]!
+    const hasNewCode = !isDeepStrictEqual(previous.code, element.code)
+    return previous.name === element.name && (hasNewCode || isDeepStrictEqual(previous, element))
+  })
+}
 
 function toChannelSpecs({ channels, sources, pipelines }: Plan): ChannelSpec[] {
   const specs: ChannelSpec[] = []

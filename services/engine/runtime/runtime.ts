@@ -25,7 +25,7 @@ import { createRecordingAnnotator } from '../publish/recording-annotator.ts'
 import { describeSource } from './describe-source.ts'
 import { OpenSinks } from './open-sinks.ts'
 import { Playlist, type PlaylistEntry } from './playlist.ts'
-import { type ChannelSpec, RunningChannels } from './running-channels.ts'
+import { type ChannelSpec, type ComparableElement, RunningChannels } from './running-channels.ts'
 import { startElementShadows } from './start-element-shadows.ts'
 import { type ChannelStatistics, StatusReporter } from './status-reporter.ts'
 
@@ -141,7 +141,6 @@ export class Runtime {
     })
     this.#channels = new RunningChannels({
       toComparableElement: (element, source) => this.#toComparableElement(element, source),
-      toComparableCode: element => this.#toComparableCode(element),
       create: spec => this.#createChannel(spec),
       replaceElements: (channel, spec) =>
         channel.replaceElements(this.#planElements(spec, channel)),
@@ -327,28 +326,17 @@ export class Runtime {
     })
   }
 
-  /**
-   * Returns the part of an element's configuration that affects `source`. A channel is
-   * replaced when it changes.
-   */
   #toComparableElement(
     { name: reference, args, config }: PipelineElement,
     source: number,
-  ): unknown {
+  ): ComparableElement {
     const { name } = parseElementReference(reference)
-    if (!config || !this.#options.elements.get(reference)?.isKeyedBySource) {
-      return { name, args, config }
-    }
-
+    const { entry, revision, isKeyedBySource } = this.#options.elements.get(reference) ?? {}
     // The keys are omitted, because the other sources in a key such as `1,2` do not affect this
     // source.
-    const sourceConfig = Object.values(selectSourceConfig(config, source))
-    return { name, args, config: sourceConfig }
-  }
-
-  #toComparableCode({ name }: PipelineElement): unknown {
-    const { entry, revision } = this.#options.elements.get(name) ?? {}
-    return { entry, revision }
+    const sourceConfig =
+      config && isKeyedBySource ? Object.values(selectSourceConfig(config, source)) : config
+    return { name, settings: { args, config: sourceConfig }, code: { entry, revision } }
   }
 
   #findSinks(pipeline: number, source: number) {

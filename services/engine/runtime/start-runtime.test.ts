@@ -170,6 +170,27 @@ describe('change of one channel', () => {
     expect(seen.filter(frames => frames === 1).length).toBeGreaterThan(1)
   })
 
+  it.each([
+    ['adds', [count, slow(1)]],
+    ['removes', []],
+    ['exchanges', [{ name: 'image-resize', args: { scale: 0.5 } }]],
+  ])(
+    'that %s elements is followed by the state with which counters start at zero',
+    async (_, others) => {
+      await test.runtime.apply(createPlan({ url: video }, [count, slow(1)]))
+      await vi.waitUntil(() => test.getAnalysedFrames(1).length >= 40, { timeout: 60_000 })
+      await test.runtime.apply(createPlan({ url: video }, [count, ...others]))
+      await test.waitForState(1, 'stopped')
+      const published = [...test.getPublished('count', 1), ...test.getPublished('state', 1)]
+      published.sort((a, b) => test.drafts.indexOf(a) - test.drafts.indexOf(b))
+      const restart = published.findLastIndex(
+        ({ kind, data }) => kind === 'count' && data.seen?.frames === 1,
+      )
+      expect(restart).toBeGreaterThan(40)
+      expect(published[restart - 1]).toMatchObject({ kind: 'state', data: { state: 'starting' } })
+    },
+  )
+
   it('does not replace a channel if the changed config does not affect its source', async () => {
     const line = (name: string) => ({
       lines: [

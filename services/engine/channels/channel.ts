@@ -344,9 +344,7 @@ export class Channel {
     })
   }
 
-  /**
-   * Analyses and publishes a frame. Returns why the frame was not published; undefined if it was.
-   */
+  /** Analyses and publishes a frame. Returns why it was not published; undefined if it was. */
   async #analyse(
     stamp: FrameStamp,
     upstream: UpstreamResult | undefined,
@@ -359,9 +357,10 @@ export class Channel {
     turn.finish()
 
     if (this.#isStopped) return 'stopped'
-    if (typeof analysis === 'string') {
-      this.statistics.recordDropped(1, analysis === 'overwritten' ? 'overload' : 'failed')
-      return analysis
+    if ('cause' in analysis) {
+      this.#publisher.addDropped({ ...stamp, ...analysis })
+      this.statistics.recordDropped(1, analysis.cause === 'overwritten' ? 'overload' : 'failed')
+      return analysis.cause
     }
 
     const latencyMs = performance.now() - arrivedAt

@@ -142,9 +142,47 @@ describe('element chain', () => {
       stage('count', () => ({ counters: { frames: { total: ++count } } })),
     )
     const results = await Promise.all([1, 2, 3].map(n => chain.process(stamp(n))))
-    expect(results[1]).toBe('overwritten')
+    expect(results[1]).toEqual({ cause: 'overwritten', events: [] })
     expect(results[2]).toMatchObject({ counters: { frames: { total: 2 } } })
     expect(chain.failure).toBeUndefined()
+  })
+})
+
+describe('dropped frame', () => {
+  /** An element that records the frames that it receives, and those with a discontinuity. */
+  function recordFrames(name: string, received: string[], dropped?: number): StagePlan {
+    return stage(name, ({ n, discontinuity }) => {
+      received.push(`${name} ${n}${discontinuity ? ' after a discontinuity' : ''}`)
+      if (n === dropped) throw new FrameDroppedError(n)
+      return { events: [{ type: name }] }
+    })
+  }
+
+  it('passes its discontinuity on to the next frame of the elements that it has not reached', async () => {
+    const received: string[] = []
+    const chain = await openChain(
+      recordFrames('motion', received),
+      recordFrames('infer', received, 2),
+      recordFrames('track', received, 3),
+    )
+    const frames = [stamp(1), { ...stamp(2), discontinuity: true }, stamp(3), stamp(4), stamp(5)]
+    for (const frame of frames) await chain.process(frame)
+    expect(received).toEqual([
+      ...['motion 1', 'infer 1', 'track 1'],
+      ...['motion 2 after a discontinuity', 'infer 2 after a discontinuity'],
+      ...['motion 3', 'infer 3 after a discontinuity', 'track 3 after a discontinuity'],
+      ...['motion 4', 'infer 4', 'track 4 after a discontinuity'],
+      ...['motion 5', 'infer 5', 'track 5'],
+    ])
+  })
+
+  it('leaves the events of the elements before and of another engine', async () => {
+    const chain = await openChain(recordFrames('motion', []), recordFrames('infer', [], 1))
+    const upstream = { objects: [], events: [{ type: 'upstream' }] }
+    expect(await chain.process(stamp(1), upstream)).toEqual({
+      cause: 'overwritten',
+      events: [{ type: 'upstream' }, { type: 'motion' }],
+    })
   })
 })
 
@@ -168,7 +206,7 @@ describe('failing element', () => {
         },
       },
     )
-    expect(await chain.process(stamp(1))).toBe('failed')
+    expect(await chain.process(stamp(1))).toMatchObject({ cause: 'failed' })
     expect(chain.failure).toBe('fragile: boom')
     await vi.waitUntil(() => chain.isReady)
     expect(opened).toBe(2)

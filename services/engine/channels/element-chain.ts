@@ -24,6 +24,13 @@ export interface Analysis {
   events: readonly EventData[]
 }
 
+/** A frame that was dropped by an element. */
+export interface DroppedFrame {
+  cause: 'overwritten' | 'failed'
+  /** The events of the elements before it. */
+  events: readonly EventData[]
+}
+
 export interface ElementChainOptions {
   /**
    * Finds the ring buffer in shared memory to which the media service writes the pictures of a
@@ -102,13 +109,14 @@ export class ElementChain {
   /**
    * Runs a frame through all elements. `upstream` contains the results of another engine for
    * this frame. Each element adds a child span to `trace`. Between two spans, the frame waited
-   * for the next element.
+   * for the next element. If an element drops a frame with a discontinuity, the elements that it
+   * has not reached learn of it with their next frame.
    */
   async process(
     stamp: FrameStamp,
     upstream: Pick<Analysis, 'objects' | 'events'> = { objects: [], events: [] },
     trace?: Span,
-  ): Promise<Analysis | 'overwritten' | 'failed'> {
+  ): Promise<Analysis | DroppedFrame> {
     let analysis: Analysis = { objects: upstream.objects, counters: {}, events: upstream.events }
     let lowScoreObjects: readonly DetectedObject[] = []
     // A turn is a place in the queue of an element. The frame enters all queues at once, so that
@@ -122,10 +130,13 @@ export class ElementChain {
         const span = trace?.child(stage.name)
         const result = await stage.process({ ...stamp, objects, lowScoreObjects, counters })
         span?.end(typeof result === 'string' ? result : undefined)
-        turns[index]?.finish()
-
         if (result === 'failed') void this.#openElements()
-        if (typeof result === 'string') return result
+        if (typeof result === 'string') {
+          for (const missed of this.#stages.slice(index + 1)) missed.miss(stamp)
+          return { cause: result, events: analysis.events }
+        }
+
+        turns[index]?.finish()
         analysis = addResult(analysis, stage.name, result)
         lowScoreObjects = result.lowScoreObjects ?? lowScoreObjects
       }

@@ -6,6 +6,7 @@ import type { Publisher } from '../output/message-draft.ts'
 import type { ChannelPlan } from '../plan/plan.ts'
 import type { Sink } from '../sinks/sink.ts'
 import type { Analysis } from './element-chain.ts'
+import { type DroppedResults, UnpublishedResults } from './unpublished-results.ts'
 
 /** The results of a channel for one frame. */
 export interface ChannelResults {
@@ -33,18 +34,25 @@ export class ResultPublisher {
   readonly #options: ResultPublisherOptions
   /** The last published JSON of each counter, by name. */
   #publishedCounters = new Map<string, string>()
+  readonly #unpublished = new UnpublishedResults()
 
   constructor(options: ResultPublisherOptions) {
     this.#options = options
   }
 
+  /** Keeps what an element has not passed on, because it has dropped the frame. */
+  addDropped(dropped: DroppedResults): void {
+    this.#unpublished.add(dropped)
+  }
+
   /**
-   * Publishes the results of a frame. Events and changed counters precede the frame, so that a
-   * client knows them when it receives the frame. Throws if attributes that an element added cannot
-   * be encoded as JSON.
+   * Publishes the results of a frame, with those of the frames dropped before it. Events and
+   * changed counters precede the frame, so that a client knows them when it receives the frame.
+   * Throws if attributes that an element added cannot be encoded as JSON.
    */
-  publish({ stamp, epoch, analysis, latencyMs }: ChannelResults): void {
+  publish({ epoch, latencyMs, ...results }: ChannelResults): void {
     const { plan, publisher, sinks, findRing } = this.#options
+    const { stamp, analysis } = this.#unpublished.addTo(results)
     const { n, pts, discontinuity, width, height } = stamp
     const time = formatMicroseconds(stamp.time)
     const ids = { channel: plan.id, source: plan.source, pipeline: plan.pipeline }

@@ -54,6 +54,8 @@ export class Stage {
   #failureCount = 0
   /** The encoded state that the element has taken over from the code that it replaces. */
   #initialState: string | undefined
+  /** Whether a frame with a discontinuity has not reached the element. */
+  #hasMissedDiscontinuity = false
 
   constructor(plan: StagePlan) {
     this.name = plan.name
@@ -95,9 +97,12 @@ export class Stage {
    * Processes a frame. Returns `overwritten` if its picture was no longer available, `failed` if
    * the element fails or is closed.
    */
-  async process(frame: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
+  async process(received: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
     const element = this.#element
     if (!element) return 'failed'
+    const discontinuity = received.discontinuity || this.#hasMissedDiscontinuity
+    this.#hasMissedDiscontinuity = false
+    const frame = { ...received, discontinuity }
     try {
       const maxMs = element.isInspected ? MAX_INSPECTED_MS : MAX_PROCESS_MS
       const result = parseFrameResult(await withTimeout(maxMs, element.process(frame)))
@@ -106,10 +111,18 @@ export class Stage {
       this.#shadow?.offer(frame, result)
       return result
     } catch (error) {
-      if (error instanceof FrameDroppedError) return 'overwritten'
+      if (error instanceof FrameDroppedError) {
+        this.miss(frame)
+        return 'overwritten'
+      }
       if (element === this.#element) this.#fail(error)
       return 'failed'
     }
+  }
+
+  /** Must be called for each frame that was dropped before this stage. */
+  miss({ discontinuity }: Pick<Frame, 'discontinuity'>): void {
+    this.#hasMissedDiscontinuity ||= discontinuity
   }
 
   /**

@@ -106,7 +106,7 @@ it('code that replaces failing code continues with the state with which the fail
   await working.process(stamp(1))
   const failing = await openCounter({ version, failsAfter: 1 })
   await failing.succeed(working)
-  expect(await failing.process(stamp(2))).toBe('failed')
+  expect(await failing.process(stamp(2))).toMatchObject({ cause: 'failed' })
   const repaired = await openCounter({ version })
   await repaired.succeed(failing)
   expect(await repaired.process(stamp(3))).toEqual(seen('1 3'))

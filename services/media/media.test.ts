@@ -29,7 +29,11 @@ it('the media service answers unknown paths and methods with an error document',
     expect(await request(method, '/streams/1/whep')).toEqual([405, 'method', 'OPTIONS, POST'])
   }
   for (const method of ['GET', 'PUT', 'POST']) {
-    expect(await request(method, '/streams/1/whep/x')).toEqual([405, 'method', 'PATCH, DELETE'])
+    expect(await request(method, '/streams/1/whep/x')).toEqual([
+      405,
+      'method',
+      'OPTIONS, PATCH, DELETE',
+    ])
   }
   expect(await request('GET', '/internal/control')).toEqual([400, 'syntax', null])
 })

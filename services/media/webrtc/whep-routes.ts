@@ -69,6 +69,12 @@ export function whepRoutes(
     })
   })
 
+  // Lets the management service find out whether a session still exists.
+  app.options('/streams/:id/whep/:session', c => {
+    webrtc.getSession(c.req.param('session'))
+    return c.body(null, 204, { 'Accept-Patch': ICE_FRAGMENT, Allow: 'DELETE, OPTIONS, PATCH' })
+  })
+
   app.patch('/streams/:id/whep/:session', limit, async c => {
     const session = webrtc.getSession(c.req.param('session'))
     assertContentType(c, ICE_FRAGMENT)

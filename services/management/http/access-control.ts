@@ -72,5 +72,8 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
     createOperatorRoutes({ data, database, resetPassword: resetUserPassword, localSessions }),
   )
 
-  app.use('/live/*', createLiveAccess({ mayViewWithoutSignIn, identify, findChannels, engine }))
+  app.use(
+    '/live/*',
+    createLiveAccess({ mayViewWithoutSignIn, identify, findChannels, engine, log }),
+  )
 }

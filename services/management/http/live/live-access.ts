@@ -5,12 +5,14 @@ import {
   type RecordedSource,
   type RecordingList,
 } from '@eyrie/contract'
+import type { Log } from '@eyrie/kit'
 import type { Context, MiddlewareHandler, Next } from 'hono'
 import { assertRole, assertScope } from '../../rights/access.ts'
 import type { Principal } from '../../rights/principal.ts'
 import type { IdentifyCaller } from '../auth/identify-caller.ts'
 import type { Upstream } from './upstream-client.ts'
-import { setVisibleChannels } from './visible-channels.ts'
+import { setAccessCheck } from './view-access.ts'
+import { getVisibleChannels, setVisibleChannels } from './visible-channels.ts'
 
 export interface LiveAccessOptions {
   /** Returns whether a request may see all live views without sign-in. */
@@ -22,6 +24,7 @@ export interface LiveAccessOptions {
    */
   findChannels(caller: Principal): Promise<ReadonlySet<number>>
   engine: Upstream
+  log: Pick<Log, 'error'>
 }
 
 /**
@@ -38,6 +41,7 @@ export function createLiveAccess({
   identify,
   findChannels,
   engine,
+  log,
 }: LiveAccessOptions): MiddlewareHandler {
   /** Ignores invalid credentials, such as an expired session, where sign-in is not required. */
   const identifyUnlessOpen = (c: Context) =>
@@ -47,14 +51,36 @@ export function createLiveAccess({
       throw error
     })
 
-  return async (c, next) => {
+  /**
+   * Returns the caller, or undefined for a client that needs no sign-in. Throws `EyrieError`
+   * (`auth`, `rights`) if the client may not see live views.
+   */
+  async function identifyViewer(c: Context): Promise<Principal | undefined> {
     const caller = await identifyUnlessOpen(c)
-    if (!caller) {
-      if (mayViewWithoutSignIn(c)) return next()
-      throw new EyrieError('auth', 'sign in to see live views')
+    if (caller) assertCanView(caller)
+    else if (!mayViewWithoutSignIn(c)) throw new EyrieError('auth', 'sign in to see live views')
+    return caller
+  }
+
+  /**
+   * Throws `EyrieError` if the client of an open view may see less than when it was opened. Asks
+   * only the database: a view of the media service continues while the engine is unreachable.
+   */
+  async function checkAgain(c: Context): Promise<void> {
+    const caller = await identifyViewer(c)
+    if (!isRestricted(caller)) return
+    const visibleChannels = await findChannels(caller)
+    // Undefined if the client could see all channels when it opened the view.
+    const openedChannels = getVisibleChannels(c)
+    if (!openedChannels?.every(id => visibleChannels.has(id))) {
+      throw new EyrieError('rights', 'you may see fewer channels now: open the view again')
     }
-    assertCanView(caller)
-    if (caller.role === 'superadmin') return next()
+  }
+
+  return async (c, next) => {
+    const caller = await identifyViewer(c)
+    setAccessCheck(c, () => checkAgain(c).catch(error => hideInternalError(error, log)))
+    if (!isRestricted(caller)) return next()
 
     // The first segments of the path are empty and `live`.
     const [resource = '', item = ''] = c.req.path.split('/').slice(2)
@@ -64,6 +90,17 @@ export function createLiveAccess({
     const findStreams = () => findVisibleStreams(engine, visibleChannels)
     return restrict({ c, next, caller, resource, item, visibleChannels, findStreams })
   }
+}
+
+/** Returns whether the client may see only some channels. */
+const isRestricted = (caller: Principal | undefined): caller is Principal =>
+  caller !== undefined && caller.role !== 'superadmin'
+
+/** Logs an error whose message clients must not see, and throws one without it. */
+function hideInternalError(error: unknown, log: Pick<Log, 'error'>): never {
+  if (error instanceof EyrieError) throw error
+  log.error({ err: error }, 'failed to check access to an open live view')
+  throw new EyrieError('internal', 'an internal error occurred: open the view again')
 }
 
 /** A request of a caller who may see only some channels. Its path is `/live/{resource}/{item}`. */
@@ -125,11 +162,12 @@ async function requireVisibleChannels({
   next,
   visibleChannels,
 }: RestrictedRequest): Promise<void> {
-  const requested = (c.req.queries('channels') ?? []).flatMap(text => text.split(','))
-  const areVisible = requested.every(id => visibleChannels.has(Number(id)))
+  const requested = (c.req.queries('channels') ?? []).flatMap(text => text.split(',')).map(Number)
+  const areVisible = requested.every(id => visibleChannels.has(id))
   if (requested.length === 0 || !areVisible) {
     throw new EyrieError('id', 'channels: choose channels that you may see')
   }
+  setVisibleChannels(c, requested)
   await next()
 }
 

@@ -5,7 +5,8 @@ import type { WebSocket } from 'ws'
 import { listLiveChannels } from './live-channels.ts'
 import { createRecordingRoutes } from './recording-routes.ts'
 import type { Upstream } from './upstream-client.ts'
-import { relayWebSocket } from './websocket-relay.ts'
+import { getAccessCheck } from './view-access.ts'
+import { closeWithoutAccess, relayWebSocket } from './websocket-relay.ts'
 import { createWhepRoutes } from './whep-routes.ts'
 
 /** The other services of the appliance, to which the routes forward requests. */
@@ -58,13 +59,21 @@ export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
   return app
 }
 
-/** Relays a WebSocket of the upstream service to the client. `toPath` returns its path. */
+/**
+ * Relays a WebSocket of the upstream service to the client, for as long as the client has access.
+ * `toPath` returns its path.
+ */
 function proxyWebSocket(upstream: Upstream, toPath: (c: Context) => string) {
-  return serveWebSocket(toPath, path => ({
-    onOpen(_event, client) {
-      void relayWebSocket(upstream.connect(path), client.raw as WebSocket)
-    },
-  }))
+  return serveWebSocket(
+    c => ({ path: toPath(c), checkAccess: getAccessCheck(c) }),
+    ({ path, checkAccess }) => ({
+      onOpen(_event, { raw }) {
+        const client = raw as WebSocket
+        void relayWebSocket(upstream.connect(path), client)
+        if (checkAccess) void closeWithoutAccess(client, checkAccess)
+      },
+    }),
+  )
 }
 
 function parseStreamId(c: Context): number {

@@ -11,7 +11,8 @@ import { findVisibleStreams, type LiveAccessOptions } from './live-access.ts'
 import { toRecordingPath, toRecordingQuery } from './recording-routes.ts'
 import type { Upstream } from './upstream-client.ts'
 
-export interface RecordingDeletionOptions extends Omit<LiveAccessOptions, 'mayViewWithoutSignIn'> {
+export interface RecordingDeletionOptions
+  extends Omit<LiveAccessOptions, 'mayViewWithoutSignIn' | 'log'> {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
   media: Upstream

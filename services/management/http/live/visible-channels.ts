@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 
-// The channels of a requested stream to which the caller's rights are limited. The access check
-// sets them, and the routes that return results of channels read them.
+// The channels of a request to which the caller's rights are limited: the requested ones, or those
+// of the requested stream. The access check sets them, and the routes that return results of
+// channels read them.
 
 type ChannelContext = Context<{ Variables: { visibleChannels: readonly number[] } }>
 

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import { type CheckAccess, findDenial, waitForRecheck } from './view-access.ts'
 
 /**
  * Reading from the upstream service pauses while more bytes than this are buffered for the client.
@@ -6,6 +7,7 @@ import type { WebSocket } from 'ws'
 const HIGH_WATER_MARK_BYTES = 512 * 1024
 
 /** Close codes of the IANA WebSocket registry. */
+const POLICY_VIOLATION = 1008
 const SERVICE_RESTART = 1012
 const TRY_AGAIN_LATER = 1013
 /** Maximum length of the reason in a close frame (RFC 6455, sections 5.5 and 5.5.1). */
@@ -33,6 +35,19 @@ export async function relayWebSocket(
     forwardMessages(await connecting, client)
   } catch (error) {
     client.close(TRY_AGAIN_LATER, truncateReason((error as Error).message))
+  }
+}
+
+/** Checks the access of an open client again and again, and closes it when its access has ended. */
+export async function closeWithoutAccess(
+  client: WebSocket,
+  checkAccess: CheckAccess,
+): Promise<void> {
+  while (client.readyState === client.OPEN) {
+    await waitForRecheck()
+    const denial = await findDenial(checkAccess)
+    // Has no effect on a client that has closed meanwhile.
+    if (denial) client.close(POLICY_VIOLATION, truncateReason(denial))
   }
 }
 

@@ -4,6 +4,7 @@ import { limitBodySize } from '@eyrie/kit/request-body'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
+import { type CheckAccess, findDenial, getAccessCheck, waitForRecheck } from './view-access.ts'
 
 const MAX_SDP_BYTES = 64 * 1024
 /** Headers that WHEP uses. All other headers are dropped. */
@@ -30,12 +31,21 @@ export function createWhepRoutes(media: Upstream, getStreamId: (c: Context) => n
 
   const forwardToStream = (c: Context) =>
     forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep?${pickViewQuery(c)}`)
+  const openSession = async (c: Context) => {
+    const response = await forwardToStream(c)
+    const sessionId = readSessionId(response)
+    const checkAccess = getAccessCheck(c)
+    if (sessionId && checkAccess) {
+      void endWithoutAccess(media, `/streams/${getStreamId(c)}/whep/${sessionId}`, checkAccess)
+    }
+    return response
+  }
   const forwardToSession = (c: Context) =>
     forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep/${parseSessionId(c)}`)
 
   mountRoutes(app, [
     { method: 'options', path: '/{id}/whep', handlers: [forwardToStream] },
-    { method: 'post', path: '/{id}/whep', handlers: [limitSdp, forwardToStream] },
+    { method: 'post', path: '/{id}/whep', handlers: [limitSdp, openSession] },
     { method: 'patch', path: '/{id}/whep/{session}', handlers: [limitSdp, forwardToSession] },
     { method: 'delete', path: '/{id}/whep/{session}', handlers: [forwardToSession] },
   ])
@@ -52,9 +62,35 @@ async function forwardToMedia(media: Upstream, c: Context, path: string): Promis
   const responseHeaders = pickHeaders(RESPONSE_HEADERS, response.headers)
   // `Location` is the path of the new session in the media service. The browser must use the path
   // of these routes instead.
-  const sessionId = response.headers.get('location')?.split('/').at(-1)
+  const sessionId = readSessionId(response)
   if (sessionId) responseHeaders.set('location', `${c.req.path}/${sessionId}`)
   return new Response(response.body, { status: response.status, headers: responseHeaders })
+}
+
+/** Returns the last segment of the session's path. Undefined unless the response is to an offer. */
+const readSessionId = ({ headers }: Response) => headers.get('location')?.split('/').at(-1)
+
+/**
+ * Checks the access of the client of a session again and again, and ends the session when access
+ * has ended. Resolves when the session has ended.
+ */
+async function endWithoutAccess(
+  media: Upstream,
+  path: string,
+  checkAccess: CheckAccess,
+): Promise<void> {
+  for (;;) {
+    await waitForRecheck()
+    const denial = await findDenial(checkAccess)
+    try {
+      // OPTIONS only finds out whether the session still exists.
+      await media.fetch(path, { method: denial ? 'DELETE' : 'OPTIONS' })
+    } catch (error) {
+      const hasEnded = error instanceof EyrieError && error.code === 'id'
+      if (hasEnded) return
+      // The media service is unreachable. Its sessions end when it restarts.
+    }
+  }
 }
 
 /**

@@ -1,0 +1,45 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { EyrieError } from '@eyrie/contract'
+import type { Context } from 'hono'
+
+// A live view may stay open longer than the session or the rights of its client. The access check
+// of a request sets a function that checks them again, and the routes of live views repeat it.
+
+/** Time between two checks, within which a change of rights applies to an open view. */
+const RECHECK_MS = 5_000
+
+/**
+ * Throws `EyrieError`: `auth` or `rights` if the client may no longer see what it has requested,
+ * another code if this cannot be checked.
+ */
+export type CheckAccess = () => Promise<void>
+
+type AccessContext = Context<{ Variables: { checkAccess: CheckAccess } }>
+
+export function setAccessCheck(c: Context, checkAccess: CheckAccess): void {
+  const context: AccessContext = c
+  context.set('checkAccess', checkAccess)
+}
+
+/** Returns undefined for a request that the access check of live views has not admitted. */
+export function getAccessCheck(c: Context): CheckAccess | undefined {
+  const context: AccessContext = c
+  return context.get('checkAccess')
+}
+
+/** Resolves when the next check of an open view is due. */
+export const waitForRecheck = (): Promise<void> => wait(RECHECK_MS, undefined, { ref: false })
+
+/**
+ * Returns why access has ended; undefined while it lasts. If it cannot be checked, because the
+ * database is unreachable, it lasts: no one can withdraw it meanwhile.
+ */
+export async function findDenial(checkAccess: CheckAccess): Promise<string | undefined> {
+  try {
+    await checkAccess()
+    return undefined
+  } catch (error) {
+    const isDenial = error instanceof EyrieError && /^(auth|rights)$/.test(error.code)
+    return isDenial ? error.message : undefined
+  }
+}

@@ -98,7 +98,7 @@ export const identityProviderRoutes = {
     path: '/config/oidc/update',
     summary: 'Update the settings of the identity provider',
     description:
-      'Omitted fields are preserved. The secret of the client has to be sent again when the issuer changes.',
+      'Omitted fields are preserved. The secret of the client has to be sent again when the issuer changes. Users who are connected with another issuer, or with a provider that is switched off, sign in with their passwords.',
     access: 'own',
     requiresSession: true,
     body: oidcSettings.strict().partial(),

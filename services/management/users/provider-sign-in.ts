@@ -15,7 +15,7 @@ import {
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
 import type { ProviderAccount } from './oidc/authorization.ts'
 import { findGroupRights, type GroupRights } from './oidc/group-roles.ts'
-import { findIdentityOwner, hasIdentity, insertIdentity } from './oidc/identities.ts'
+import { connectIdentity, findIdentityOwner, hasIdentity } from './oidc/identities.ts'
 import { toUserName } from './register-user.ts'
 import { revokeCredentials } from './revoke-credentials.ts'
 import type { SessionClient, StartedSession } from './sessions.ts'
@@ -95,7 +95,8 @@ async function connectAccount(
     )
   }
   const mayLink =
-    !existing || (settings.oidc_links_by_email && !(await hasIdentity(tx, existing.user_id)))
+    !existing ||
+    (settings.oidc_links_by_email && !(await hasIdentity(tx, existing.user_id, account.issuer)))
   if (!mayLink) {
     throw new EyrieError(
       'rights',
@@ -106,7 +107,7 @@ async function connectAccount(
   // Another person may know the password of the existing user, and may be signed in with it.
   if (existing) await revokeCredentials(tx, { user_id: existing.user_id, now })
   const userId = existing?.user_id ?? (await insertUser(tx, email, account))
-  await insertIdentity(tx, userId, account)
+  await connectIdentity(tx, userId, account)
   return userId
 }
 

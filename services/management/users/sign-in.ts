@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { user } from '../db/schema/index.ts'
 import { admitUser, assertMaySignIn, lockUser } from './admit-user.ts'
-import { hasIdentity } from './oidc/identities.ts'
+import { isSignedInByProvider } from './oidc/identities.ts'
 import type { Passwords } from './passwords.ts'
 import type { SessionClient, StartedSession } from './sessions.ts'
 import { CodeRequired, createChallenge } from './sign-in-challenge.ts'
@@ -90,7 +90,7 @@ async function assertMayUsePassword(
   // The password may have been changed since it was read.
   if (current?.password_hash !== stored.password_hash) throw wrongCredentials()
   assertMaySignIn(current)
-  if (await hasIdentity(tx, stored.user_id)) {
+  if (await isSignedInByProvider(tx, stored.user_id)) {
     throw new EyrieError(
       'rights',
       'your identity provider signs you in: use its button on the sign-in page',

@@ -3,8 +3,8 @@ import { createdAt } from './columns.ts'
 import { userId } from './user.ts'
 
 /**
- * The account of a user at an identity provider, which signs the user in. Such a
- * user has no password.
+ * The account of a user at an identity provider. While the provider of this issuer is enabled, it
+ * signs the user in, and no password does.
  */
 export const userIdentity = pgTable(
   'user_identity',

@@ -1,4 +1,4 @@
-import { managementRoutes } from '@eyrie/contract/management/index'
+import { managementRoutes, type OidcSettings } from '@eyrie/contract/management/index'
 import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
 import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
@@ -7,6 +7,8 @@ import {
   refused,
   sharedProviderSignIn,
 } from '../../../../test/fixtures/management/provider-sign-in.ts'
+import { startIdentityProvider } from '../../../../test/fixtures/network/identity-provider.ts'
+import { shared } from '../../../../test/fixtures/setup/shared.ts'
 
 const { user, audit } = managementRoutes
 const { management, records, provider, settings, configure, chooseAccount, openBrowser, request } =
@@ -122,6 +124,9 @@ describe('a sign-in with the identity provider', () => {
 })
 
 describe('a user of the appliance', () => {
+  const findUser = async (email: string) =>
+    (await management.call(user.list)).response.find(found => found.email === email)!
+
   async function register(email: string): Promise<SignedInUser> {
     const names = { first_name: 'Ada', last_name: 'Byron', role_key: 'viewer' }
     const account = { email, password: 'correct horse' }
@@ -152,6 +157,84 @@ describe('a user of the appliance', () => {
       403,
       'your identity provider signs you in: use its button on the sign-in page',
     ])
+  })
+
+  it('may use the password while the provider is switched off, and not after that', async () => {
+    await configure({ oidc_links_by_email: true })
+    const { email } = chooseAccount()
+    await register(email)
+    await openBrowser().signIn()
+    const signIn = () => management.send(user.auth, { email, password: 'correct horse' }, null)
+
+    await configure({ oidc_enabled: false })
+    expect((await signIn()).status).toBe(200)
+    await configure({ oidc_links_by_email: true })
+    expect((await signIn()).status).toBe(403)
+    expect(await openBrowser().signIn()).toMatchObject({ email, role: 'viewer' })
+  })
+
+  it('without a password receives one from an administrator while the provider is off', async () => {
+    const { email } = chooseAccount()
+    await openBrowser().signIn()
+    await configure({ oidc_enabled: false })
+    const { user_id, role_id } = await findUser(email)
+    const password = 'correct horse'
+    const change = { change_password: true, password, confirm_password: password }
+    await management.call(user.update, { user_id, role_id, email, ...change })
+    const { access_token: token } = (await management.call(user.auth, { email, password }, null))
+      .response
+    const totp = await management.call(managementRoutes.user.getTotp, undefined, {
+      ...{ user_id, email, token },
+    })
+    expect(totp.response.has_provider).toBe(false)
+  })
+
+  describe('after the issuer has changed', () => {
+    const newProvider = shared(
+      () => startIdentityProvider(`${CONSOLE}/session/provider/callback`),
+      started => started.close(),
+    )
+
+    /** Connects a user with a password, and then changes the issuer. */
+    async function connectAndMove(changes: Partial<OidcSettings>) {
+      await configure({ oidc_links_by_email: true })
+      const { email } = chooseAccount()
+      const { user_id } = await register(email)
+      await openBrowser().signIn()
+      newProvider.answers.account = provider.answers.account
+      await configure({ oidc_issuer: newProvider.issuer, ...changes })
+      return { email, user_id }
+    }
+
+    async function signInWithNewProvider() {
+      const browser = openBrowser()
+      return browser.comeBack(await newProvider.signIn(await browser.start()))
+    }
+
+    const signInWithPassword = (email: string) =>
+      management.send(user.auth, { email, password: 'correct horse' }, null)
+
+    it('may use the password until it is connected with the new account', async () => {
+      const { email, user_id } = await connectAndMove({ oidc_links_by_email: true })
+      expect((await signInWithPassword(email)).status).toBe(200)
+      expect(await signInWithNewProvider()).toMatchObject({ email, role: 'viewer' })
+      expect(await findUser(email)).toMatchObject({ user_id })
+      expect((await signInWithPassword(email)).status).toBe(403)
+    })
+
+    it('is not connected with the new account unless the settings allow it', async () => {
+      const { email } = await connectAndMove({ oidc_links_by_email: false })
+      expect((await signInWithNewProvider()).failure).toBe(
+        `the user ${email} exists already and is not connected with this account: ask an administrator`,
+      )
+      expect((await signInWithPassword(email)).status).toBe(200)
+    })
+
+    it('is not connected with an account whose address is not verified', async () => {
+      await connectAndMove({ oidc_links_by_email: true })
+      newProvider.answers.account.claims.email_verified = false
+      expect((await signInWithNewProvider()).failure).toContain('has not verified')
+    })
   })
 
   it('is not connected with a second account', async () => {

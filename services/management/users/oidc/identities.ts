@@ -1,9 +1,11 @@
 import { and, eq } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { userIdentity } from '../../db/schema/index.ts'
+import { findEnabledIssuer } from './provider-settings.ts'
 
-// An identity connects a user with the account at an identity provider. Such a user
-// signs in only there.
+// An identity connects a user with the account at an identity provider. While this provider is
+// enabled, the user signs in only there. An identity of another issuer counts for nothing:
+// otherwise its user could not sign in at all.
 
 export interface Identity {
   issuer: string
@@ -22,17 +24,32 @@ export async function findIdentityOwner(
   return found?.user_id
 }
 
-/** Returns whether an identity provider signs the user in. */
-export async function hasIdentity(tx: Transaction, userId: string): Promise<boolean> {
-  const rows = await tx.select().from(userIdentity).where(eq(userIdentity.user_id, userId))
+/** Returns whether the user is connected with an account at this issuer. */
+export async function hasIdentity(
+  tx: Transaction,
+  userId: string,
+  issuer: string,
+): Promise<boolean> {
+  const rows = await tx
+    .select()
+    .from(userIdentity)
+    .where(and(eq(userIdentity.user_id, userId), eq(userIdentity.issuer, issuer)))
   return rows.length > 0
 }
 
-export async function insertIdentity(
+/** Returns whether the enabled identity provider signs the user in, and no password does. */
+export async function isSignedInByProvider(tx: Transaction, userId: string): Promise<boolean> {
+  const issuer = await findEnabledIssuer(tx)
+  return issuer !== undefined && (await hasIdentity(tx, userId, issuer))
+}
+
+/** Connects a user with an account. An account at an earlier issuer is disconnected. */
+export async function connectIdentity(
   tx: Transaction,
   userId: string,
   { issuer, subject }: Identity,
 ): Promise<void> {
+  await deleteIdentity(tx, userId)
   await tx.insert(userIdentity).values({ issuer, subject, user_id: userId })
 }
 

@@ -62,6 +62,12 @@ export async function findProviderName(tx: Transaction): Promise<string | undefi
   return stored.oidc_enabled ? stored.oidc_name : undefined
 }
 
+/** Returns the issuer of the provider; undefined while the provider is disabled. */
+export async function findEnabledIssuer(tx: Transaction): Promise<string | undefined> {
+  const stored = await readStored(tx)
+  return stored.oidc_enabled ? stored.oidc_issuer : undefined
+}
+
 /**
  * Updates the settings in `changes`. The stored secret is retained if `changes` omits the secret or
  * contains its placeholder. Throws `EyrieError` (`syntax`) if a required setting is missing, or if

@@ -4,7 +4,7 @@ import type { Database, Transaction, Work } from '../../../db/database.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import { lockUser } from '../../../users/admit-user.ts'
-import { hasIdentity } from '../../../users/oidc/identities.ts'
+import { isSignedInByProvider } from '../../../users/oidc/identities.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { type CodeDependencies, confirmCode } from '../../../users/submit-code.ts'
 import {
@@ -72,7 +72,7 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
           is_enabled: authenticator !== undefined,
           enabled_at: authenticator?.confirmed_at ?? null,
           recovery_codes_left: await countRecoveryCodes(tx, userId),
-          has_provider: await hasIdentity(tx, userId),
+          has_provider: await isSignedInByProvider(tx, userId),
         },
       }
     }),
@@ -82,7 +82,7 @@ export function totpOperations({ passwords, secrets, now }: TotpOperationsOption
       await checkPassword(database, call)
       const enrolment = await database.as(caller, totpRoutes.enrollTotp.path, async tx => {
         const { user_id, email } = await describeUser(tx, caller.user_id)
-        if (await hasIdentity(tx, user_id)) {
+        if (await isSignedInByProvider(tx, user_id)) {
           throw new EyrieError(
             'conflict',
             'your identity provider signs you in: register the app there',

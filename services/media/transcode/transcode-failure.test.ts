@@ -3,8 +3,10 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DesiredSource } from '@eyrie/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
+import { createAdjustableClock } from '../../../test/fixtures/manual-clock.ts'
 import { createDesiredSource, createViewSpec } from '../../../test/fixtures/media/control-client.ts'
 import {
   failingEncoder,
@@ -14,6 +16,7 @@ import {
 import { countFrames } from '../../../test/fixtures/media/live-view.ts'
 import { type ServedMedia, serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { launch } from '../node-gst/launch.fixture.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { createEncoders, type Encoder } from './encoders.ts'
 import { createTranscoder } from './transcoder.ts'
 
@@ -67,8 +70,11 @@ const TICKS = 3_000
 
 describe('ranked encoders', { timeout: 180_000 }, () => {
   /** A looped JPEG clip, transcoded by these encoders. */
-  async function serve(encoders: readonly Encoder[]) {
-    const media = await serveMedia({ encoders: async () => encoders })
+  async function serve(
+    encoders: readonly Encoder[],
+    { clock, recording }: { clock?: Clock } & Pick<DesiredSource, 'recording'> = {},
+  ) {
+    const media = await serveMedia({ encoders: async () => encoders, ...(clock && { clock }) })
     const path = join(media.folder, 'clip.avi')
     const pictures =
       'videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=320,height=240,framerate=30/1'
@@ -77,7 +83,7 @@ describe('ranked encoders', { timeout: 180_000 }, () => {
     const control = await media.connectControl()
     const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
     await control.apply(
-      createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst', views }),
+      createDesiredSource({ id: 1, type: 'inf', url: path, decoder: 'gst', views, recording }),
     )
     await control.waitForNextMessage('frame')
     return { media, control, received: join(media.folder, 'received.mp4') }
@@ -144,6 +150,21 @@ describe('ranked encoders', { timeout: 180_000 }, () => {
     const { reason } = await watchRuns(media, 40)
     expect(reason).toMatch(/^the picture cannot be transcoded: no element "no-such-encoder-x+$/)
     expect(reason).toHaveLength(123)
+  })
+
+  it('are tried again for a recording half a minute after all have failed', async () => {
+    const encoders = [failingEncoder]
+    const clock = createAdjustableClock()
+    const { media } = await serve(encoders, {
+      clock,
+      recording: { mode: 'continuous', before_s: 5, after_s: 10, sound: false },
+    })
+    await watchRuns(media, 40)
+    encoders[0] = workingEncoder
+    const readBytes = () => media.readMetric('eyrie_media_recorded_bytes_total', '{source="1"}')
+    const bytesBefore = await readBytes()
+    clock.advance(30_000)
+    await vi.waitUntil(async () => (await readBytes()) > bytesBefore + 10_000, 60_000)
   })
 
   it('are all tried again for the next viewer after all have failed', async () => {

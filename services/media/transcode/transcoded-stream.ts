@@ -35,6 +35,9 @@ interface Run {
   leaveSource?(): Promise<void>
 }
 
+/** Time after which all encoders are tried again for readers, such as a recording. */
+const RETRY_MS = 30_000
+
 /**
  * Creates a stream of a source transcoded to H.264 without B-frames, which every player supports.
  * Pictures are transcoded only while the stream has viewers.
@@ -100,13 +103,21 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
     return failure.promise
   }
 
-  /** Disconnects all viewers. The next viewer starts another run. */
+  /**
+   * Disconnects all viewers. The next viewer starts another run. Readers stay, and wait for one.
+   */
   function failRun(run: Run, reason: string) {
     if (run.stopping.signal.aborted) return
     run.hasFailed = true
     log.warn({ reason }, 'failed to transcode')
     void run.leaveSource?.()
     run.writer.end(`the picture cannot be transcoded: ${reason}`)
+    clock.sleep(RETRY_MS, run.stopping.signal).then(
+      () => {
+        if (run === currentRun) start(run.writer)
+      },
+      () => {},
+    )
   }
 
   function onViewerJoined() {

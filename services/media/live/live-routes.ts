@@ -19,7 +19,7 @@ import { parseStreamSize } from '../http/stream-size.ts'
 import type { Sound } from '../sound/source-sound.ts'
 import type { Source } from '../sources/source.ts'
 import type { SourceRegistry } from '../sources/source-registry.ts'
-import type { Stream, Track } from '../stream/live-stream.ts'
+import type { Stream, Track, Viewer } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 import { addSound } from '../stream/stream-with-sound.ts'
 import type { Variants } from '../transcode/source-variants.ts'
@@ -100,8 +100,11 @@ export function liveRoutes(
       'X-Pts': String(stream.newestPts()),
     }
 
-    // The body of a response to HEAD is never read nor cancelled, so its viewer would never leave.
-    if (c.req.method === 'HEAD') return c.body(null, 200, headers)
+    if (c.req.method === 'HEAD') {
+      // The sound stops when a viewer leaves. The body of a response to HEAD is never cancelled.
+      stream.watch(absentViewer)()
+      return c.body(null, 200, headers)
+    }
     return c.body(createChunkedBody(stream), 200, headers)
   })
 
@@ -130,6 +133,14 @@ export function liveRoutes(
     const stream = await selectSnapshotStream(getLive(c), { size: 'full', pts: request.pts })
     return respondWithSnapshot(c, await snapshots.take(stream, request, c.req.raw.signal))
   })
+}
+
+/** A viewer that ignores the stream. */
+const absentViewer: Viewer<PlayableTrack> = {
+  begin() {},
+  fragment() {},
+  backlog: () => 0,
+  end() {},
 }
 
 /** Returns the listeners of a WebSocket that sends a stream. */

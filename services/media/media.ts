@@ -86,12 +86,16 @@ export function createMedia(dependencies: MediaDependencies): Service {
     return source
   }
 
-  const sources = createSourceRegistry(createSource, (source, error) => {
-    log.error({ err: error, source }, 'failed to apply source configuration')
-    control.notify({
-      type: 'source',
-      status: { id: source, state: 'failed', reason: error.message },
-    })
+  const sources = createSourceRegistry({
+    create: createSource,
+    onFailure(source, error) {
+      log.error({ err: error, source }, 'failed to apply source configuration')
+      control.notify({
+        type: 'source',
+        status: { id: source, state: 'failed', reason: error.message },
+      })
+    },
+    onStuck: (source, error) => log.error({ err: error, source }, 'failed to stop source'),
   })
 
   const annotated = createAnnotatedStreams(sources.get, (name, source) =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DesiredSource } from '@eyrie/contract'
+import { withTimeout } from '@eyrie/kit/timeout'
 import type { Source, SourceIdentity } from './source.ts'
 
 /**
@@ -20,14 +21,26 @@ export interface SourceRegistry {
   stop(): Promise<void>
 }
 
+export interface SourceRegistryOptions {
+  /** Creates a source. Its stream time begins at `beginPts`, in 90 kHz ticks. */
+  create(identity: SourceIdentity, beginPts: number): Source
+  /** Called for a source that cannot be created or configured. Other sources are not affected. */
+  onFailure(source: number, error: Error): void
+  /** Called for a removed source that does not stop. It stops later, or never. */
+  onStuck(source: number, error: Error): void
+}
+
 /**
- * `create` creates a source. Its stream time begins at `beginPts`, in 90 kHz ticks. `onFailure` is
- * called for a source that cannot be created or configured; other sources are not affected.
+ * How long a removed source may take to stop. A source that reads from a hung network share takes
+ * as long as the share, and the others must not wait for it.
  */
-export function createSourceRegistry(
-  create: (identity: SourceIdentity, beginPts: number) => Source,
-  onFailure: (source: number, error: Error) => void,
-): SourceRegistry {
+const MAX_STOP_MS = 5000
+
+export function createSourceRegistry({
+  create,
+  onFailure,
+  onStuck,
+}: SourceRegistryOptions): SourceRegistry {
   const entries = new Map<number, { identity: SourceIdentity; source: Source }>()
   /**
    * Stream time at which each removed source ended. A source with the same ID continues from there.
@@ -37,7 +50,8 @@ export function createSourceRegistry(
   async function remove(id: number) {
     const { source } = entries.get(id)!
     entries.delete(id)
-    await source.stop()
+    const stopped = withTimeout(MAX_STOP_MS, source.stop(), 'the source has not stopped')
+    await stopped.catch(error => onStuck(id, error))
     if (source.endPts() > 0) endPts.set(id, source.endPts())
   }
 

@@ -51,7 +51,11 @@ export function createApp(options: AppOptions): Hono {
   app.onError(createErrorHandler(log))
   app.use(addSecurityHeaders)
 
-  // Access control comes first: its middleware protects the live views below.
+  // Comes before the check of the origin, because the token of the page is its only permission. A
+  // browser sends `Origin: null` from the page, whose referrer policy hides the token.
+  app.route('/', createUnsubscribeRoutes({ database, secrets: () => services().scheduler.secrets }))
+
+  // Access control comes before all other routes: its middleware protects the live views below.
   addAccessControl(app, { ...options, users: () => services().users })
   app.route('/live', createLiveRoutes({ engine, media }))
   const findView: FindView = async channelId => services().findView(channelId)
@@ -59,8 +63,6 @@ export function createApp(options: AppOptions): Hono {
 
   const schedulerOptions = { token: schedulerToken, database, services: () => services().scheduler }
   app.route('/', createSchedulerRoutes(schedulerOptions))
-
-  app.route('/', createUnsubscribeRoutes({ database, secrets: () => services().scheduler.secrets }))
 
   serveApiDocument(app, options.version)
   mountRoutes(app, [

@@ -1,17 +1,41 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { describe, expect, it } from 'vitest'
+import { createLog, listen } from '@eyrie/kit'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openBrowser } from '../../../test/fixtures/browser/browser.ts'
 import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
+import { localEngineEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { createUnsubscribeToken } from '../deliveries/unsubscribed-addresses.ts'
-import { createUnsubscribeRoutes } from './unsubscribe-routes.ts'
+import { createLocalSessions } from '../users/local-sessions.ts'
+import { createApp } from './app.ts'
+import { createUpstream } from './live/upstream-client.ts'
 
 const routes = managementRoutes.delivery
 const management = sharedManagement()
 
-const request = (token: string, form?: string | FormData) =>
-  createUnsubscribeRoutes({
+/** Creates the whole app, in which other middleware runs before the page. */
+function createWholeApp() {
+  const log = createLog('management', 'silent')
+  const upstream = createUpstream({ name: 'engine', url: 'http://127.0.0.1:9', token: undefined })
+  return createApp({
+    host: '0.0.0.0',
+    data: management.data,
     database: () => management.database,
-    secrets: () => management.scheduler.secrets,
-  }).request(`/unsubscribe?${new URLSearchParams({ token })}`, {
+    schedulerToken: undefined,
+    services: () => management,
+    localSessions: createLocalSessions({ file: `${management.data}/local-sessions.json`, log }),
+    egress: localEngineEgress,
+    engine: upstream,
+    media: upstream,
+    consoleFolder: management.data,
+    version: '0.0.0',
+    log,
+  })
+}
+
+const toPath = (token: string) => `/unsubscribe?${new URLSearchParams({ token })}`
+
+const request = (token: string, form?: string | FormData) =>
+  createWholeApp().request(toPath(token), {
     ...(form !== undefined && {
       method: 'POST',
       body: form,
@@ -47,6 +71,25 @@ describe('the page to which digests link', () => {
     expect(page.status).toBe(200)
     expect(await page.text()).toContain('third@example.com receives summaries')
     expect(await listAddresses()).not.toContain('third@example.com')
+  })
+
+  it('unsubscribes and subscribes again by its buttons in a browser', async () => {
+    const service = { app: createWholeApp(), health: () => ({ ok: true }) }
+    const [browser, server] = await Promise.all([openBrowser(), listen(service, '127.0.0.1', 0)])
+    onTestFinished(async () => {
+      await Promise.all([browser.close(), server.close()])
+    })
+    const page = await browser.newPage()
+    const address = 'browser@example.com'
+    await page.goto(`http://127.0.0.1:${server.port}${toPath(createToken(address))}`)
+
+    await page.getByRole('button', { name: 'Stop summaries' }).click()
+    await page.getByText(`${address} receives no more summaries.`).waitFor()
+    expect(await listAddresses()).toContain(address)
+
+    await page.getByRole('button', { name: 'Receive summaries again' }).click()
+    await page.getByText(`${address} receives summaries of alerts.`).waitFor()
+    expect(await listAddresses()).not.toContain(address)
   })
 
   it('subscribes again, as the superadmin can do too', async () => {

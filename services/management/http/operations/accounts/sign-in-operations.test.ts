@@ -63,9 +63,9 @@ describe('sign-in', () => {
   it('rejects an unknown address like a wrong password, after the same amount of hashing', async () => {
     const { email } = await registerVerifiedUser()
     const hashes = async (registered: { email: string; password: string }) => {
-      const before = management.passwords.hashCount
+      const before = management.users.passwords.hashCount
       const { status: code, message, response } = await management.send(auth, registered, null)
-      return { code, message, response, hashed: management.passwords.hashCount - before }
+      return { code, message, response, hashed: management.users.passwords.hashCount - before }
     }
     const wrong = await hashes({ email, password: 'another one' })
     expect(wrong).toMatchObject({ code: 404, hashed: 1 })
@@ -115,10 +115,10 @@ describe('sign-in attempts', () => {
 describe('sign-in attempts of a stranger', () => {
   it('do not lock the user out from another address', async () => {
     const { email } = await registerVerifiedUser()
-    const { database, passwords } = management
+    const { database, users } = management
     // The first block lasts only a second.
     const moment = new Date()
-    const dependencies = { passwords, now: () => moment }
+    const dependencies = { passwords: users.passwords, now: () => moment }
     const attempt = (address: string, tried: string) =>
       signIn(database, { email, password: tried }, { address, user_agent: '' }, dependencies)
     for (let n = 0; n < 10; n += 1) {

@@ -320,7 +320,7 @@ describe('removal of an authenticator app', () => {
     const { user_id, email } = user
     await management.call(update, { user_id, email, role_id: roleId, change_password: false })
     const dependencies = {
-      passwords: management.passwords,
+      passwords: management.users.passwords,
       principals: { clear() {}, getOrLoad: async () => undefined },
       now: () => moment,
     }

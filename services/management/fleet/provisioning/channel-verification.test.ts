@@ -21,10 +21,20 @@ describe('verified channel', () => {
         .update(pipeline)
         .set({ pipeline_elements: pipelineElements })
         .where(eq(pipeline.pipeline_id, pipelineId))
-      await tx.insert(channelState).values({ channel_id, is_verified: true, is_heard: true })
+      await tx.insert(channelState).values({ channel_id, is_verified: false, is_heard: true })
     })
-    expect(await isVerified(hierarchy)).toBe(true)
+    await setVerified(hierarchy)
     return hierarchy
+  }
+
+  async function setVerified(hierarchy: Hierarchy): Promise<void> {
+    await management.database.system('test', tx =>
+      tx
+        .update(channelState)
+        .set({ is_verified: true })
+        .where(eq(channelState.channel_id, hierarchy.channel_id)),
+    )
+    expect(await isVerified(hierarchy)).toBe(true)
   }
 
   const isVerified = async ({ channel_id }: Hierarchy) =>
@@ -77,6 +87,19 @@ describe('verified channel', () => {
       expect(await isVerified(hierarchy)).toBe(true)
     },
   )
+
+  it('is no longer verified after a change of the sub stream of its source', async () => {
+    const hierarchy = await createVerified()
+    const [main, sub] = [1, 2].map(id => ({ id, address: `rtsp://127.0.0.1/${id}` }))
+    await update.device(hierarchy, { device_streams: [main, sub] })
+    await update.source(hierarchy, { sub_stream_id: 2 })
+    await setVerified(hierarchy)
+
+    const moved = { ...sub, address: 'rtsp://127.0.0.1/moved' }
+    const updated = await update.device(hierarchy, { device_streams: [main, moved] })
+    expect(updated).toMatchObject({ status: 200 })
+    expect(await isVerified(hierarchy)).toBe(false)
+  })
 
   it('is no longer verified after a change by a user who has access to its site only', async () => {
     const hierarchy = await createVerified()

@@ -1,41 +1,18 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { createLog, listen } from '@eyrie/kit'
+import { listen } from '@eyrie/kit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../../../test/fixtures/browser/browser.ts'
 import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
-import { localEngineEgress } from '../../../test/fixtures/network/local-egress.ts'
+import { createWholeApp } from '../../../test/fixtures/management/whole-app.ts'
 import { createUnsubscribeToken } from '../deliveries/unsubscribed-addresses.ts'
-import { createLocalSessions } from '../users/local-sessions.ts'
-import { createApp } from './app.ts'
-import { createUpstream } from './live/upstream-client.ts'
 
 const routes = managementRoutes.delivery
 const management = sharedManagement()
 
-/** Creates the whole app, in which other middleware runs before the page. */
-function createWholeApp() {
-  const log = createLog('management', 'silent')
-  const upstream = createUpstream({ name: 'engine', url: 'http://127.0.0.1:9', token: undefined })
-  return createApp({
-    host: '0.0.0.0',
-    data: management.data,
-    database: () => management.database,
-    schedulerToken: undefined,
-    services: () => management,
-    localSessions: createLocalSessions({ file: `${management.data}/local-sessions.json`, log }),
-    egress: localEngineEgress,
-    engine: upstream,
-    media: upstream,
-    consoleFolder: management.data,
-    version: '0.0.0',
-    log,
-  })
-}
-
 const toPath = (token: string) => `/unsubscribe?${new URLSearchParams({ token })}`
 
 const request = (token: string, form?: string | FormData) =>
-  createWholeApp().request(toPath(token), {
+  createWholeApp(management).request(toPath(token), {
     ...(form !== undefined && {
       method: 'POST',
       body: form,
@@ -74,7 +51,7 @@ describe('the page to which digests link', () => {
   })
 
   it('unsubscribes and subscribes again by its buttons in a browser', async () => {
-    const service = { app: createWholeApp(), health: () => ({ ok: true }) }
+    const service = { app: createWholeApp(management), health: () => ({ ok: true }) }
     const [browser, server] = await Promise.all([openBrowser(), listen(service, '127.0.0.1', 0)])
     onTestFinished(async () => {
       await Promise.all([browser.close(), server.close()])

@@ -1,5 +1,5 @@
 import { EyrieError } from '@eyrie/contract'
-import { and, eq, gt, isNull } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { firstRow } from '../db/rows.ts'
 import { session } from '../db/schema/index.ts'
@@ -14,9 +14,12 @@ import {
 // A session keeps a user signed in. It has a refresh token, which the client exchanges for a new
 // one at each use. A token consists of two secrets. The `family` is the same for all tokens of a
 // session, and the `secret` is different in each. An old token is thus recognized by its family.
+// The cookie of the console holds the first token, which extends the session without an exchange.
 
 /** A session ends after this time without use. */
 const MAX_IDLE_MS = 30 * 86_400_000
+/** Minimum time between two extensions by cookie, so that most requests do not write. */
+const MIN_EXTENSION_INTERVAL_MS = 3_600_000
 const MAX_USER_AGENT_LENGTH = 256
 
 /** The client that signs in. */
@@ -32,6 +35,7 @@ export interface StartedSession {
 }
 
 const toExpiry = (now: Date) => new Date(now.getTime() + MAX_IDLE_MS)
+const toExtensionLimit = (now: Date) => new Date(now.getTime() - MIN_EXTENSION_INTERVAL_MS)
 
 /** Selects the sessions that were not revoked and have not expired. */
 const activeCondition = (now: Date) => and(isNull(session.revoked_at), gt(session.expires_at, now))
@@ -116,10 +120,35 @@ export async function findSession(tx: Transaction, refreshToken: string, now: Da
   if (!token) return undefined
 
   const [current] = await tx
-    .select({ user_id: session.user_id, session_id: session.session_id })
+    .select({
+      user_id: session.user_id,
+      session_id: session.session_id,
+      used_at: session.used_at,
+    })
     .from(session)
     .where(and(tokenCondition(token), activeCondition(now)))
   return current
+}
+
+/** Returns whether `extendSession` extends a session that was last used at this time. */
+export const isExtensionDue = (usedAt: Date, now: Date): boolean => usedAt < toExtensionLimit(now)
+
+/**
+ * Extends a session without exchanging its refresh token. Returns false if the session has ended,
+ * or a concurrent request has already extended it.
+ */
+export async function extendSession(
+  tx: Transaction,
+  sessionId: string,
+  now: Date,
+): Promise<boolean> {
+  const isDue = lt(session.used_at, toExtensionLimit(now))
+  const rows = await tx
+    .update(session)
+    .set({ used_at: now, expires_at: toExpiry(now) })
+    .where(and(eq(session.session_id, sessionId), isDue, activeCondition(now)))
+    .returning({ session_id: session.session_id })
+  return rows.length > 0
 }
 
 /** Returns whether a session belongs to this user and has not ended. */

@@ -1,5 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { getRequestClient } from '@eyrie/kit/client/request-client'
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { LOCAL_SESSION_MS } from '../../users/local-sessions.ts'
@@ -33,6 +34,20 @@ export const readConsoleCookie = (context: Context) =>
 
 export const setConsoleCookie = (context: Context, refreshToken: string): void =>
   setSessionCookie(context, SESSION, refreshToken)
+
+/** Returns whether the response can set a cookie: not in a WebSocket, nor after it has started. */
+export function canRenewConsoleCookie(context: Context): boolean {
+  // Only ordinary requests have a response (`outgoing`). `env` is undefined without a server.
+  const { outgoing } = (context.env ?? {}) as Partial<HttpBindings>
+  return outgoing !== undefined && !outgoing.headersSent
+}
+
+/** Sets the same cookie again in the response to come, so that it remains valid for longer. */
+export function renewConsoleCookie(context: Context, refreshToken: string): void {
+  setConsoleCookie(context, refreshToken)
+  // Hono adds headers to a `Response` that a handler creates itself only if `res` was read before.
+  void context.res
+}
 
 export const clearConsoleCookie = (context: Context): void => clearSessionCookie(context, SESSION)
 

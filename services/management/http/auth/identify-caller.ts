@@ -3,12 +3,23 @@ import type { ManagementRoute } from '@eyrie/contract/management/index'
 import { getRequestClient, parseBearerToken } from '@eyrie/kit'
 import type { Context } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
+import { DatabaseUnavailableError } from '../../db/database-errors.ts'
 import type { Principal } from '../../rights/principal.ts'
 import { findApiToken, isApiToken } from '../../users/api-tokens.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
-import { findSession, isSessionActive } from '../../users/sessions.ts'
+import {
+  extendSession,
+  findSession,
+  isExtensionDue,
+  isSessionActive,
+} from '../../users/sessions.ts'
 import type { Users } from '../../users/users.ts'
-import { assertSameOrigin, readConsoleCookie } from './console-cookie.ts'
+import {
+  assertSameOrigin,
+  canRenewConsoleCookie,
+  readConsoleCookie,
+  renewConsoleCookie,
+} from './console-cookie.ts'
 
 /**
  * Returns the authenticated caller of a request, with its rights (`Principal`), or undefined if the
@@ -54,7 +65,7 @@ export function createIdentifyCaller(
     const cookie = readConsoleCookie(context)
     if (cookie === undefined) return undefined
     assertSameOrigin(context)
-    return assertFound(await findByCookie(cookie), SESSION_ENDED)
+    return assertFound(await findByCookie(context, cookie), SESSION_ENDED)
   }
 
   async function findByAccessToken(token: string): Promise<Principal | undefined> {
@@ -73,8 +84,31 @@ export function createIdentifyCaller(
 
   const findByApiToken = (token: string) =>
     loadCredentialOwner(tx => findApiToken(tx, token, users().now()))
-  const findByCookie = (token: string) =>
-    loadCredentialOwner(tx => findSession(tx, token, users().now()))
+
+  /** Also extends the session, and its cookie with it. */
+  async function findByCookie(context: Context, token: string): Promise<Principal | undefined> {
+    const now = users().now()
+    let isDue = false
+    const principal = await loadCredentialOwner(async tx => {
+      const current = await findSession(tx, token, now)
+      isDue = current !== undefined && isExtensionDue(current.used_at, now)
+      return current
+    })
+    if (principal?.session_id && isDue && canRenewConsoleCookie(context)) {
+      if (await tryExtendSession(principal.session_id, now)) renewConsoleCookie(context, token)
+    }
+    return principal
+  }
+
+  /** Returns false if the database cannot store: with a full disk, sessions are still valid. */
+  async function tryExtendSession(sessionId: string, now: Date): Promise<boolean> {
+    try {
+      return await database().system('identify', tx => extendSession(tx, sessionId, now))
+    } catch (error) {
+      if (error instanceof DatabaseUnavailableError) return false
+      throw error
+    }
+  }
 
   /**
    * Returns the user of a credential, or undefined if the credential does not exist or the

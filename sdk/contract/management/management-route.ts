@@ -28,7 +28,7 @@ export interface ManagementRoute {
   readOnly?: true
   /**
    * Rejects API tokens, so that a token cannot create further credentials. The caller
-   * needs a user session.
+   * needs a user session, or no credentials at all if the route is open to anyone.
    */
   requiresSession?: true
   /** Query of a GET operation. A route has a query or a body, not both. */

@@ -81,6 +81,7 @@ export const signInRoutes = {
     path: '/user/register',
     summary: 'Register a user',
     access: 'anyone',
+    requiresSession: true,
     body: z.strictObject({
       email,
       first_name: text,

@@ -10,7 +10,7 @@ import { apiToken } from '../../../db/schema/index.ts'
 import { createAccessTokens, loadSigningKeys } from '../../../users/access-tokens.ts'
 
 const { create, list, delete: remove } = managementRoutes.token
-const { getCurrent, update, get } = managementRoutes.user
+const { getCurrent, update, get, register } = managementRoutes.user
 const organizations = managementRoutes.organization
 
 const management = sharedManagement()
@@ -65,6 +65,10 @@ describe('API tokens', () => {
     )
     const me = (await management.call(get, { user_id: management.superadmin.user_id })).response
     expect((await management.send(update, { ...me, change_password: false }, all)).status).toBe(403)
+    const account = { email: 'created@eyrie.test', password: 'correct horse' }
+    const registration = { ...account, first_name: 'Ada', last_name: 'Byron', role_key: 'admin' }
+    expect((await management.send(register, registration, all)).status).toBe(403)
+    expect((await management.send(register, registration)).status).toBe(201)
     const { customer, site } = managementRoutes
     for (const route of [customer.assign, customer.unassign, site.assign, site.unassign]) {
       expect(

@@ -9,7 +9,7 @@ import { parseAs } from '@eyrie/contract/parse'
 import { syncFolder } from '@eyrie/kit'
 import { extract, type Header, pack } from 'tar-stream'
 import { z } from 'zod'
-import { explainFileError, ignoreMissing } from './data-files.ts'
+import { EARLIER_PATHS, explainFileError, ignoreMissing } from './data-files.ts'
 import { createDecryption, readEncryptionHeader } from './encryption.ts'
 
 // A backup is an encrypted, gzipped tar archive; those of earlier releases are not encrypted. It
@@ -58,6 +58,8 @@ export const manifest = z.strictObject({
       rows: z.int(),
     }),
   ),
+  /** The files and folders that the backup replaces, even those that it does not contain. */
+  paths: z.array(z.string()).default([...EARLIER_PATHS]),
   /** SHA-256 of each entry by its name. */
   entries: z.record(z.string(), z.string()),
 })

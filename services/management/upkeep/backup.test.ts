@@ -3,6 +3,7 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -279,6 +280,28 @@ describe('backup and restore', () => {
     )
     await restore({ ...options, passphrase: undefined })
     expect(await contents(other)).toEqual(await contents(installation.database))
+  })
+
+  it('leave files in place that backups of the earlier release did not contain', async () => {
+    const { path, manifest } = await writeBackup()
+    await removeEncryption(path)
+    const { paths } = manifest
+    const list = `${JSON.stringify({ paths }, null, 2).slice(1, -1).trim()},`
+    writeFileSync(path, alterTar(readFileSync(path), list, ' '.repeat(list.length)))
+
+    const data = createTemporaryFolder()
+    mkdirSync(join(data, 'engine'))
+    writeFileSync(join(data, 'engine/identity'), 'secret')
+    writeFileSync(join(data, 'quickstart.json'), '{}')
+    const openDatabase = async () => (await emptyDatabase()).target
+    const options = { openDatabase, data, force: true }
+    await restore({ ...options, archivePath: path, passphrase: undefined })
+    expect(readdirSync(data)).not.toContain('quickstart.json')
+    expect(readFileSync(join(data, 'engine/identity'), 'utf8')).toBe('secret')
+
+    const { path: current } = await writeBackup()
+    await restore({ ...options, archivePath: current, passphrase })
+    expect(readdirSync(join(data, 'engine'))).not.toContain('identity')
   })
 
   it('migrate a backup of an earlier release, and reject one of a later release', async () => {

@@ -16,7 +16,7 @@ import {
   toFileEntry,
   toTableEntry,
 } from './archive.ts'
-import { explainFileError, ignoreMissing, listFiles } from './data-files.ts'
+import { BACKED_UP_PATHS, explainFileError, ignoreMissing, listFiles } from './data-files.ts'
 import { createEncryptor } from './encryption.ts'
 import { listTables, type Table } from './tables.ts'
 
@@ -50,6 +50,7 @@ export async function backUp(
       made_at: new Date().toISOString(),
       version: readVersion(),
       ...contents,
+      paths: [...BACKED_UP_PATHS],
       entries: { ...archive.entries },
     }
 

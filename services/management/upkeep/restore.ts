@@ -56,7 +56,7 @@ export async function restore(options: RestoreOptions): Promise<Manifest> {
     const target = await options.openDatabase()
     if (!force) await assertNoTables(target)
     await replaceTables(target, staging, manifest, migrations)
-    await replaceFiles(join(staging, 'files'), data)
+    await replaceFiles(join(staging, 'files'), data, manifest.paths)
     return manifest
   } finally {
     await rm(staging, { recursive: true, force: true })
@@ -167,11 +167,15 @@ async function dropTables(sql: ISql): Promise<void> {
 }
 
 /**
- * Replaces the files of the data folder. Existing files that the backup does not
- * contain are deleted.
+ * Replaces the files of the data folder that backups with these paths contain. Existing files that
+ * this backup does not contain are deleted.
  */
-async function replaceFiles(restored: string, data: string): Promise<void> {
-  for (const path of BACKED_UP_PATHS) {
+async function replaceFiles(
+  restored: string,
+  data: string,
+  paths: readonly string[],
+): Promise<void> {
+  for (const path of BACKED_UP_PATHS.filter(path => paths.includes(path))) {
     await rm(join(data, path), { recursive: true, force: true })
     await mkdir(dirname(join(data, path)), { recursive: true, mode: 0o700 })
     await rename(join(restored, path), join(data, path)).catch(ignoreMissing)

@@ -54,6 +54,27 @@ describe('file sink', () => {
     expect(existsSync(`${path}.3`)).toBe(false)
   })
 
+  it('rotates at once if it keeps any number of files', async () => {
+    const { sink, path } = openSink({ maxBytes: lineBytes, keep: 999_999_999 })
+    for (let n = 1; n <= 3; n++) {
+      sink.write(record(n))
+      await vi.waitUntil(() => existsSync(path) && numbersIn(path)[0] === n)
+    }
+    await sink.close()
+    expect([`${path}.2`, `${path}.1`, path].map(numbersIn)).toEqual([[1], [2], [3]])
+  })
+
+  it('rotates over a missing file, and leaves older files in place', async () => {
+    const { sink, path } = openSink({ maxBytes: lineBytes, keep: 5 })
+    for (const age of ['', '.1', '.3']) writeFileSync(path + age, `${JSON.stringify(record(1))}\n`)
+    sink.write(record(2))
+    await sink.close()
+    expect(readdirSync(join(path, '..')).sort()).toEqual(
+      ['', '.1', '.2', '.3'].map(age => `results.jsonl${age}`),
+    )
+    expect(numbersIn(path)).toEqual([2])
+  })
+
   it('truncates a full file if no rotated files are kept', async () => {
     const { sink, path } = openSink({ maxBytes: 2 * lineBytes, keep: 0 })
     for (let n = 1; n <= 5; n++) sink.write(record(n))

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Where a file is, and when it is rotated: renamed to `path.1`, so that a new file is started. */
@@ -68,13 +68,26 @@ export class RotatingFile {
 
   async #shiftRotatedFiles(): Promise<void> {
     const { path, keep } = this.#options
-    for (let age = keep - 1; age > 0; age--) {
-      await rename(`${path}.${age}`, `${path}.${age + 1}`).catch(ignoreMissing)
-    }
-    await rename(path, `${path}.1`)
+    await shiftFiles(age => (age === 0 ? path : `${path}.${age}`), keep)
   }
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): void {
+/**
+ * Renames each file to the path of the next age, beginning with age 0, and up to the first age
+ * without a file. A file of age `keep` is replaced. The number of steps depends on the number of
+ * files, because `keep` may be large to keep all files.
+ */
+export async function shiftFiles(toPath: (age: number) => string, keep: number): Promise<void> {
+  let end = 0
+  while (end < keep && (await lstat(toPath(end)).catch(ignoreMissing))) end++
+  // The oldest file is renamed first, so that each rename overwrites only a file that
+  // is no longer needed.
+  for (let age = end - 1; age >= 0; age--) {
+    // An administrator may move files meanwhile.
+    await rename(toPath(age), toPath(age + 1)).catch(ignoreMissing)
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }

@@ -58,3 +58,15 @@ test('a video file that cannot be created leaves nothing behind and can be creat
   expect(readFileSync(join(folder, 'door.1.mp4'), 'utf8')).toBe('first')
   expect(readFileSync(path, 'utf8')).toBe('fourth')
 })
+
+test('a video file is rotated at once if any number of earlier files is kept', async () => {
+  const folder = createTemporaryFolder()
+  for (const header of ['first', 'second', 'third']) {
+    const file = new VideoFile(join(folder, 'door.mp4'), 999_999_999)
+    await file.create(Buffer.from(header))
+    await file.close()
+  }
+  const names = ['door.2.mp4', 'door.1.mp4', 'door.mp4']
+  const headers = names.map(name => readFileSync(join(folder, name), 'utf8'))
+  expect(headers).toEqual(['first', 'second', 'third'])
+})

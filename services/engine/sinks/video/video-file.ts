@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
+import { shiftFiles } from '../rotating-file.ts'
 
 /**
  * A video file that is playable after a crash at any moment, because only complete
@@ -66,13 +67,7 @@ export class VideoFile {
     // After a failed attempt to create the file, the earlier files are rotated already.
     if (!existsSync(this.#path)) return
     if (this.#keep === 0) return rm(this.#path, { force: true })
-    // The oldest file is renamed first, so that each rename overwrites only a file that
-    // is no longer needed.
-    for (let age = this.#keep - 1; age >= 0; age--) {
-      await rename(toRotatedPath(this.#path, age), toRotatedPath(this.#path, age + 1)).catch(
-        ignoreMissing,
-      )
-    }
+    await shiftFiles(age => toRotatedPath(this.#path, age), this.#keep)
   }
 }
 
@@ -88,8 +83,4 @@ const toDraftPath = (path: string) => `${path}.new`
 function toRotatedPath(path: string, age: number): string {
   const { dir, name, ext } = parse(path)
   return age === 0 ? path : join(dir, `${name}.${age}${ext}`)
-}
-
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error
 }

@@ -1,5 +1,5 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
 import { type ApiError, fetchJson } from './api-request.ts'
 import { loadSession, session } from './user-session.ts'
 
@@ -9,9 +9,12 @@ export interface Polled<T> {
   error: string | undefined
 }
 
-/** Fetches JSON from `path` every `intervalMs` while the page is visible. */
+/**
+ * Fetches JSON from `path` every `intervalMs` while the page is visible. Returns a new signal, which
+ * is empty at first, for each path.
+ */
 export function usePolling<T>(path: string, intervalMs: number): ReadonlySignal<Polled<T>> {
-  const polled = useSignal<Polled<T>>({ data: undefined, error: undefined })
+  const polled = useMemo(() => signal<Polled<T>>({ data: undefined, error: undefined }), [path])
   useEffect(() => {
     const unmounted = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined

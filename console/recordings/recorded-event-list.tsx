@@ -1,16 +1,21 @@
-import type { RecordedEvent } from '@eyrie/contract/recording'
+import type {
+  RecordedEventList as EventListResponse,
+  RecordedEvent,
+} from '@eyrie/contract/recording'
 import type { ReadonlySignal } from '@preact/signals'
 import { computed } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { EventRow } from '../ui/event-row.tsx'
+import { capitalize } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
 import type { TimeSpan } from './playback/recorded-ranges.ts'
 import './recorded-event-list.css'
 
 interface RecordedEventListProps {
-  /** In order of time. */
-  events: readonly RecordedEvent[]
-  /** Whether the day has more events than one response contains. */
-  hasMore: boolean
+  /** The events of the day, undefined until they are loaded. */
+  list: EventListResponse | undefined
+  /** Why the latest request has failed. */
+  error: string | undefined
   /** The visible part of the timeline. */
   span: TimeSpan
   /** The displayed time in ms since 1970. */
@@ -27,12 +32,13 @@ const SAME_FRAME_MS = 20
 
 /** Lists the events in the visible part of the timeline. */
 export function RecordedEventList({
-  events,
-  hasMore,
+  list,
+  error,
   span,
   position,
   onSelect,
 }: RecordedEventListProps) {
+  const events = list?.events ?? []
   const visible = events.filter(event => {
     const timeMs = Date.parse(event.time)
     return timeMs >= span.from && timeMs < span.to
@@ -40,8 +46,11 @@ export function RecordedEventList({
   return (
     <section class="events recorded-events" aria-label="Events">
       <h2>Events {visible.length > 0 && <small>{visible.length}</small>}</h2>
-      {visible.length === 0 && <p class="empty">No events in the visible part of the timeline.</p>}
-      {hasMore && (
+      {error && <Notice error title={`${capitalize(error)}. Retrying…`} />}
+      {list && visible.length === 0 && (
+        <p class="empty">No events in the visible part of the timeline.</p>
+      )}
+      {list?.more && (
         <p class="empty">Only the first {events.length} events of this day are listed.</p>
       )}
       {visible.length > MAX_ROWS && (
@@ -57,7 +66,7 @@ function EventRows({
   events,
   position,
   onSelect,
-}: Pick<RecordedEventListProps, 'events' | 'position' | 'onSelect'>) {
+}: Pick<RecordedEventListProps, 'position' | 'onSelect'> & { events: readonly RecordedEvent[] }) {
   // A computed signal, so that the rows are rendered when another event is reached, not for every
   // frame. `useComputed` would ignore new events and another position signal.
   const reachedIndex = useMemo(

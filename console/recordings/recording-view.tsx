@@ -7,7 +7,6 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Polled, usePolling } from '../api/use-polling.ts'
 import { CounterCards } from '../ui/counter-cards.tsx'
 import { capitalize } from '../ui/format.ts'
-import { Notice } from '../ui/notice.tsx'
 import { ClipPanel } from './clip-panel.tsx'
 import { DayPicker } from './day-picker.tsx'
 import { useDeepLink } from './deep-link.ts'
@@ -175,17 +174,13 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
         />
       </section>
       {player && <CounterCards counters={player.counters} shapes={player.shapes.value} />}
-      {error && !eventList ? (
-        <Notice error title={`${capitalize(error)}. Retrying…`} />
-      ) : (
-        <RecordedEventList
-          events={events}
-          span={span}
-          hasMore={eventList?.more ?? false}
-          position={playback?.position ?? unknownPosition}
-          onSelect={event => player?.showEvent(event)}
-        />
-      )}
+      <RecordedEventList
+        list={eventList}
+        error={error}
+        span={span}
+        position={playback?.position ?? unknownPosition}
+        onSelect={event => player?.showEvent(event)}
+      />
     </article>
   )
 }

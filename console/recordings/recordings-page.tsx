@@ -66,13 +66,20 @@ export function RecordingsPage({ selected }: { selected?: number }) {
   )
 }
 
-/** Fetches the recordings of all sources on a day. */
+/**
+ * Fetches the recordings of all sources on a day. Until they are loaded, returns those of the
+ * previous day, so that the player remains open.
+ */
 function useRecordings({ from, to }: CalendarDay): Polled<RecordingList> {
   const query = new URLSearchParams({
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
   })
-  return usePolling<RecordingList>(`/live/recordings?${query}`, RECORDINGS_INTERVAL_MS).value
+  const path = `/live/recordings?${query}`
+  const { data, error } = usePolling<RecordingList>(path, RECORDINGS_INTERVAL_MS).value
+  const latest = useRef(data)
+  latest.current = data ?? latest.current
+  return { data: latest.current, error }
 }
 
 interface DaySelection {

@@ -231,6 +231,32 @@ describe('recordings page', { timeout: 240_000 }, () => {
     expect(await page.locator('.timeline .ticks').textContent()).not.toMatch(/02:00/)
   })
 
+  it('reports that the events of another day cannot be loaded', async () => {
+    const page = await openPage(4)
+    const list = page.getByRole('region', { name: 'Events' })
+    await list.getByRole('button').first().waitFor()
+
+    await page.route('**/live/recordings/*/events?*', route => route.abort())
+    await page.getByLabel('Day', { exact: true }).fill('2026-03-29')
+    await list.getByText('unreachable').waitFor()
+    expect(await list.getByText('No events').count()).toBe(0)
+    expect(await list.getByRole('button').count()).toBe(0)
+    await page.getByText('No recordings on this day').waitFor()
+
+    await page.unroute('**/live/recordings/*/events?*')
+    await list.getByText('No events').waitFor()
+    expect(await list.getByText('unreachable').count()).toBe(0)
+  })
+
+  it('continues to list events while they cannot be loaded again', async () => {
+    const page = await openPage(4)
+    const list = page.getByRole('region', { name: 'Events' })
+    await list.getByRole('button').first().waitFor()
+    await page.route('**/live/recordings/*/events?*', route => route.abort())
+    await list.getByText('unreachable').waitFor()
+    expect(await list.getByRole('button').count()).toBeGreaterThan(0)
+  })
+
   it('fits on a phone', async () => {
     const page = await openPage(4, { viewport: { width: 390, height: 844 }, hasTouch: true })
     const width = await page.evaluate(() => document.documentElement.scrollWidth)

@@ -10,8 +10,8 @@ export interface Polled<T> {
 }
 
 /**
- * Fetches JSON from `path` every `intervalMs` while the page is visible. Returns a new signal, which
- * is empty at first, for each path.
+ * Fetches JSON from `path` every `intervalMs` while the page is visible. Returns a new signal for
+ * each path, which is empty at first.
  */
 export function usePolling<T>(path: string, intervalMs: number): ReadonlySignal<Polled<T>> {
   const polled = useMemo(() => signal<Polled<T>>({ data: undefined, error: undefined }), [path])

@@ -58,7 +58,7 @@ export const manifest = z.strictObject({
       rows: z.int(),
     }),
   ),
-  /** The files and folders that the backup replaces, even those that it does not contain. */
+  /** The files and folders that a restore replaces. Deletes them if the backup has none. */
   paths: z.array(z.string()).default([...EARLIER_PATHS]),
   /** SHA-256 of each entry by its name. */
   entries: z.record(z.string(), z.string()),

@@ -27,7 +27,7 @@ export const BACKED_UP_PATHS: readonly string[] = [
 ]
 
 /**
- * Temporary files among those that plugins store: unfinished files, and the folder of versions in
+ * Temporary files in the storage of plugins: unfinished files, and the folder of versions in
  * shadow. No plugin, element or file of theirs has a name that begins with a dot.
  */
 const TEMPORARY_STORAGE = /^engine\/plugin-storage\/(.*\/)?\./

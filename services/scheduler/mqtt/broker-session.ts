@@ -1,6 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
-import type { Log } from '@eyrie/kit'
+import { type Log, sleep } from '@eyrie/kit'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { Publication, PublishQueue } from './publish-queue.ts'
 import type { PublishedRecords } from './published-records.ts'
@@ -10,6 +9,8 @@ import type { Topics } from './topics.ts'
 const CONCURRENCY = 32
 /** Time within which all states are removed from the broker when the settings change. */
 const WITHDRAW_TIMEOUT_MS = 5000
+/** Maximum time for reading a picture. Other messages wait meanwhile. */
+const PICTURE_TIMEOUT_MS = 5000
 /** Pause after messages could not be published although the broker is connected. */
 const RETRY_MS = 1000
 
@@ -42,7 +43,7 @@ export async function runBrokerSession(
   while (!signal.aborted) {
     connection.lost.throwIfAborted()
     await queue.waitForPublications(ended)
-    await publishNext(options)
+    await publishNext(options, ended)
   }
 }
 
@@ -87,12 +88,17 @@ async function followHomeAssistant(options: SessionOptions): Promise<void> {
 
 /**
  * Publishes the next messages of the queue. Messages that could not be published
- * return to the queue.
+ * return to the queue. `ended` ends the reading of pictures.
  */
-async function publishNext({ connection, queue, readPicture, log }: SessionOptions): Promise<void> {
+async function publishNext(
+  { connection, queue, readPicture, log }: SessionOptions,
+  ended: AbortSignal,
+): Promise<void> {
   async function tryToPublish(publication: Publication) {
     try {
-      await publish(publication, connection, readPicture)
+      await publish(publication, connection, sha256 =>
+        readPicture(sha256, AbortSignal.any([ended, AbortSignal.timeout(PICTURE_TIMEOUT_MS)])),
+      )
       return undefined
     } catch (error) {
       return { publication, error }
@@ -105,21 +111,21 @@ async function publishNext({ connection, queue, readPicture, log }: SessionOptio
 
   connection.lost.throwIfAborted()
   const [firstFailure] = failures
-  if (!firstFailure) return
+  if (!firstFailure || ended.aborted) return
   // The broker is connected, so the cause is a picture that could not be read.
   log.warn({ count: failures.length, err: firstFailure.error }, 'failed to publish messages')
-  await wait(RETRY_MS)
+  await sleep(RETRY_MS, ended)
 }
 
 async function publish(
   { topic, payload, kind }: Publication,
   connection: BrokerConnection,
-  readPicture: SessionOptions['readPicture'],
+  readPicture: (sha256: string) => Promise<Buffer | undefined>,
 ): Promise<void> {
   const retain = kind === 'state'
   if (typeof payload === 'string') return connection.publish(topic, payload, { retain })
 
-  const picture = await readPicture(payload.picture, connection.lost)
+  const picture = await readPicture(payload.picture)
   // If the picture was deleted meanwhile, the previous one remains on the broker.
   if (picture) await connection.publish(topic, picture, { retain })
 }

@@ -1,0 +1,100 @@
+import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
+import { createLog } from '@eyrie/kit'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { brokerEgress } from '../../../test/fixtures/network/local-egress.ts'
+import { mosquittoRequirement, startMosquitto } from '../../../test/fixtures/network/mosquitto.ts'
+import { needs } from '../../../test/fixtures/requirements/needs.ts'
+import {
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from '../../../test/fixtures/scheduler/webhook-receiver.ts'
+import { createManagementClient } from '../management-client/management-client.ts'
+import { type Publisher, startPublisher } from './publisher.ts'
+
+const CHANNEL = '0199a1b0-0000-7000-8000-000000000001'
+const PREFIX = `eyrie/test/channel/${CHANNEL}`
+const RECORD = { channel_id: CHANNEL, source_id: null, engine_id: null, time: '' }
+const log = createLog('scheduler', 'silent')
+
+/** Starts a publisher of one channel, whose pictures `answer` provides. */
+async function start(broker: Partial<MqttSettings>, answer: WebhookReceiver['answer']) {
+  const settings: MqttSettings = {
+    mqtt_is_enabled: true,
+    mqtt_url: '',
+    mqtt_username: '',
+    mqtt_password: '',
+    mqtt_topic_prefix: 'eyrie',
+    mqtt_box: 'test',
+    mqtt_is_discovery: false,
+    mqtt_discovery_prefix: 'homeassistant',
+    mqtt_is_picture: true,
+    ...broker,
+  }
+  const { port } = await startWebhookReceiver(answer)
+  const { readPicture } = createManagementClient(`http://127.0.0.1:${port}`, 'token')
+  const publisher = startPublisher(settings, { egress: brokerEgress, readPicture, log })
+  onTestFinished(() => publisher.stop({ withdraw: false }))
+  const channel = {
+    channel_id: CHANNEL,
+    channel_name: 'Door',
+    usecase_key: 'occupancy',
+    source_id: '0199a1b0-0000-7000-8000-000000000002',
+    device_name: 'Camera',
+    site_name: 'Office',
+    statistics: [],
+    counts: {},
+    status: 'running',
+    reason: '',
+    is_active: true,
+    is_current: true,
+  }
+  publisher.records.applyInventory({
+    position: 0,
+    settings,
+    channels: [channel],
+    alerts: [],
+    engines: [],
+  })
+  return publisher
+}
+
+const addPicture = ({ records }: Publisher, position: number) =>
+  records.applyMessage({
+    ...RECORD,
+    kind: 'picture',
+    position,
+    data: { attachment: String(position).padStart(64, '0') },
+  })
+
+const addNotification = ({ records }: Publisher, position: number) =>
+  records.applyMessage({ ...RECORD, kind: 'notification', position, data: {} })
+
+describe('publisher', needs(mosquittoRequirement), () => {
+  it('publishes other messages while management does not answer the request for a picture', async () => {
+    const broker = await startMosquitto()
+    const home = await broker.subscribe('eyrie/#')
+    let requests = 0
+    const publisher = await start(broker.settings, () => {
+      requests += 1
+    })
+    addPicture(publisher, 1)
+    await vi.waitUntil(() => requests > 0)
+    addNotification(publisher, 2)
+    await vi.waitUntil(() => home.readText(`${PREFIX}/notification`))
+  })
+
+  it('stops while management does not answer the request for a picture', async () => {
+    const broker = await startMosquitto()
+    const home = await broker.subscribe('eyrie/#')
+    let requests = 0
+    const publisher = await start(broker.settings, () => {
+      requests += 1
+    })
+    addPicture(publisher, 1)
+    await vi.waitUntil(() => requests > 0 && home.readText('eyrie/test/status') === 'online')
+    const stoppedAt = performance.now()
+    await publisher.stop({ withdraw: true })
+    expect(performance.now() - stoppedAt).toBeLessThan(4000)
+    await vi.waitUntil(() => home.retained.size === 0)
+  })
+})

@@ -3,6 +3,7 @@ import { type Log, sleep } from '@eyrie/kit'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { Publication, PublishQueue } from './publish-queue.ts'
 import type { PublishedRecords } from './published-records.ts'
+import type { RefusedTopics } from './refused-topics.ts'
 import type { Topics } from './topics.ts'
 
 /** Maximum number of messages that wait for the broker's confirmation at the same time. */
@@ -11,6 +12,7 @@ const CONCURRENCY = 32
 const WITHDRAW_TIMEOUT_MS = 5000
 /** Maximum time for reading a picture. Other messages wait meanwhile. */
 const PICTURE_TIMEOUT_MS = 5000
+const REFUSED = 'dropping messages because the broker closes the connection when it receives them'
 /** Pause after messages could not be published although the broker is connected. */
 const RETRY_MS = 1000
 
@@ -19,6 +21,8 @@ export interface SessionOptions {
   settings: MqttSettings
   topics: Topics
   queue: PublishQueue
+  /** Their messages are dropped. */
+  refusedTopics: RefusedTopics
   records: PublishedRecords
   /** Returns a picture as JPEG. Undefined if it is no longer stored. */
   readPicture(sha256: string, signal: AbortSignal): Promise<Buffer | undefined>
@@ -90,42 +94,47 @@ async function followHomeAssistant(options: SessionOptions): Promise<void> {
  * Publishes the next messages of the queue. Messages that could not be published
  * return to the queue. `ended` ends the reading of pictures.
  */
-async function publishNext(
-  { connection, queue, readPicture, log }: SessionOptions,
-  ended: AbortSignal,
-): Promise<void> {
+async function publishNext(options: SessionOptions, ended: AbortSignal): Promise<void> {
+  const { connection, queue, refusedTopics, readPicture, log } = options
+
+  async function readPayload(payload: Publication['payload']) {
+    if (typeof payload === 'string') return payload
+    const signal = AbortSignal.any([ended, AbortSignal.timeout(PICTURE_TIMEOUT_MS)])
+    return readPicture(payload.picture, signal)
+  }
+
   async function tryToPublish(publication: Publication) {
+    const { topic, kind } = publication
+    if (refusedTopics.isRefused(topic)) return queue.drop(publication)
+    let isSent = false
     try {
-      await publish(publication, connection, sha256 =>
-        readPicture(sha256, AbortSignal.any([ended, AbortSignal.timeout(PICTURE_TIMEOUT_MS)])),
-      )
+      const payload = await readPayload(publication.payload)
+      // If the picture was deleted meanwhile, the previous one remains on the broker.
+      if (payload !== undefined) {
+        isSent = true
+        await connection.publish(topic, payload, { retain: kind === 'state' })
+      }
+      refusedTopics.recordConfirmation(topic)
       return undefined
     } catch (error) {
-      return { publication, error }
+      return { publication, error, isSent }
     }
   }
 
-  const results = await Promise.all(queue.take(CONCURRENCY).map(tryToPublish))
+  const limit = refusedTopics.hasSuspects() ? 1 : CONCURRENCY
+  const results = await Promise.all(queue.take(limit).map(tryToPublish))
   const failures = results.filter(result => result !== undefined)
   queue.putBack(failures.map(({ publication }) => publication))
 
-  connection.lost.throwIfAborted()
+  if (connection.lost.aborted) {
+    const sent = failures.filter(({ isSent }) => isSent)
+    const refused = refusedTopics.recordLoss(sent.map(({ publication }) => publication.topic))
+    if (refused.length > 0) log.warn({ topics: refused }, REFUSED)
+    throw connection.lost.reason
+  }
   const [firstFailure] = failures
   if (!firstFailure || ended.aborted) return
   // The broker is connected, so the cause is a picture that could not be read.
   log.warn({ count: failures.length, err: firstFailure.error }, 'failed to publish messages')
   await sleep(RETRY_MS, ended)
-}
-
-async function publish(
-  { topic, payload, kind }: Publication,
-  connection: BrokerConnection,
-  readPicture: (sha256: string) => Promise<Buffer | undefined>,
-): Promise<void> {
-  const retain = kind === 'state'
-  if (typeof payload === 'string') return connection.publish(topic, payload, { retain })
-
-  const picture = await readPicture(payload.picture)
-  // If the picture was deleted meanwhile, the previous one remains on the broker.
-  if (picture) await connection.publish(topic, picture, { retain })
 }

@@ -42,6 +42,8 @@ export interface PublishQueue {
    * newer one is published.
    */
   putBack(publications: readonly Publication[]): void
+  /** Counts a message that was taken and will not be published, if it is an event. */
+  drop(publication: Publication): void
   /** Resolves when the queue contains a message, or when `signal` is aborted. */
   waitForPublications(signal: AbortSignal): Promise<void>
   /** Returns the number of events that were dropped. */
@@ -120,6 +122,10 @@ export function createPublishQueue(maxEvents = MAX_WAITING_EVENTS): PublishQueue
       limitEvents()
       for (const { topic } of failedStates) waitingTopics.add(topic)
       notifyAdded()
+    },
+
+    drop({ kind }) {
+      if (kind === 'event') dropped++
     },
 
     async waitForPublications(signal) {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -14,6 +16,8 @@ import { type Publisher, startPublisher } from './publisher.ts'
 const CHANNEL = '0199a1b0-0000-7000-8000-000000000001'
 const PREFIX = `eyrie/test/channel/${CHANNEL}`
 const RECORD = { channel_id: CHANNEL, source_id: null, engine_id: null, time: '' }
+/** The answer of a broker that accepts a connection. */
+const CONNACK = Buffer.from([0x20, 2, 0, 0])
 const log = createLog('scheduler', 'silent')
 
 /** Starts a publisher of one channel, whose pictures `answer` provides. */
@@ -96,5 +100,45 @@ describe('publisher', needs(mosquittoRequirement), () => {
     await publisher.stop({ withdraw: true })
     expect(performance.now() - stoppedAt).toBeLessThan(4000)
     await vi.waitUntil(() => home.retained.size === 0)
+  })
+
+  it('drops a picture that the broker refuses to receive, and the following ones of the channel', async () => {
+    const broker = await startMosquitto(['max_packet_size 20000'])
+    const home = await broker.subscribe('eyrie/#')
+    let requests = 0
+    const publisher = await start(broker.settings, response => {
+      requests += 1
+      response.end(Buffer.alloc(50_000))
+    })
+    const losses = () => home.messages.filter(({ payload }) => String(payload) === 'offline').length
+    await vi.waitUntil(() => home.readText('eyrie/test/status') === 'online')
+    addPicture(publisher, 1)
+    await vi.waitUntil(() => losses() === 3)
+    addPicture(publisher, 2)
+    addNotification(publisher, 3)
+    await vi.waitUntil(() => home.readText(`${PREFIX}/notification`))
+    await publisher.stop({ withdraw: true })
+    await vi.waitUntil(() => !home.retained.has('eyrie/test/status'))
+    expect([requests, losses()]).toEqual([3, 3])
+    expect(home.retained.has(`${PREFIX}/picture`)).toBe(false)
+  })
+
+  it('pauses for longer each time while the broker accepts connections and closes them soon', async () => {
+    const connectionTimes: number[] = []
+    const server = createServer(socket => {
+      connectionTimes.push(performance.now())
+      socket.once('data', () => {
+        socket.write(CONNACK)
+        socket.once('data', () => socket.destroy())
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    await start({ mqtt_url: `mqtt://127.0.0.1:${port}` }, response => response.end())
+    await vi.waitUntil(() => connectionTimes.length === 5)
+    const [before = 0, last = 0] = connectionTimes.slice(-2)
+    // The fourth pause takes from 2 to 4 s, and the first one at most half a second.
+    expect(last - before).toBeGreaterThan(1900)
   })
 })

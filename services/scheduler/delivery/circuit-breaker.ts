@@ -19,7 +19,7 @@ type BreakerState =
  */
 export interface CircuitBreaker {
   state(): BreakerState
-  /** Time at which an open breaker becomes half-open, in ms since 1970. */
+  /** Time at which an open breaker becomes half-open, in ms of `now`. */
   readonly openUntil: number
   recordSuccess(): void
   recordFailure(): void

@@ -33,7 +33,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { signal } = stopping
   /** Notified when another claim may be useful: a delivery became due, or a message was sent. */
   const wakeUp = createWakeUp(signal)
-  const targets = createTargets(Date.now)
+  const targets = createTargets()
   const pool = createSendingPool({ ...options, targets, onFree: wakeUp.notify })
   let isConnected = false
   let loops: Promise<unknown> | undefined

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Outcome } from '../senders/sender.ts'
 import { createTargets, TARGET_CONCURRENCY } from './targets.ts'
 
@@ -66,6 +66,18 @@ describe('targets', () => {
     attempt(success)
     expect(targets.getLimits()).toEqual({})
     expect(targets.getNextProbeMs()).toBeUndefined()
+  })
+
+  it('remain paused no longer because the time is put back', () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const targets = createTargets()
+    for (let i = 0; i < 5; i += 1) {
+      targets.begin('a')
+      targets.finish('a', failure)
+    }
+    vi.setSystemTime(Date.now() - 2 * 3_600_000)
+    expect(targets.getNextProbeMs()).toBeLessThanOrEqual(5000)
   })
 
   it('are not down because a receiver rejects single messages', () => {

@@ -35,14 +35,17 @@ export interface Targets {
 interface Target {
   /** Number of messages that are being sent. */
   inFlight: number
-  /** Start of the last attempt, in ms since 1970. */
+  /** Start of the last attempt, in ms of the monotonic clock. */
   lastUsedAt: number
   /** Open while the target counts as down. */
   breaker: CircuitBreaker
 }
 
-/** `now` returns ms since 1970; `random` returns a number from 0 to 1. */
-export function createTargets(now: () => number, random?: () => number): Targets {
+/**
+ * `now` returns ms of a monotonic clock, because pauses must not depend on corrections of the time;
+ * `random` returns a number from 0 to 1.
+ */
+export function createTargets(now = () => performance.now(), random?: () => number): Targets {
   const targets = new Map<string, Target>()
 
   function removeIdle() {

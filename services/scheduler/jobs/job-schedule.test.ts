@@ -25,6 +25,18 @@ describe('the next run of a job', () => {
       '02:07',
     ],
     [
+      'is kept although the last run was stored while the clock was ahead',
+      { ...finished('20:00'), next_run_at: iso('02:07') },
+      '01:00',
+      '02:07',
+    ],
+    [
+      'is planned anew after a run whose start another clock has determined',
+      { ...finished('02:09'), next_run_at: iso('02:07') },
+      '01:59',
+      '02:05',
+    ],
+    [
       'is earlier than planned if the schedule was edited',
       { next_run_at: iso('20:00') },
       '01:00',

@@ -9,6 +9,12 @@ export interface JobSchedule {
   jitter_s: number
 }
 
+/**
+ * The start of a run may be later than now by this time, because the clocks of two machines differ.
+ * A later start was stored while the clock was ahead.
+ */
+const MAX_CLOCK_DIFFERENCE_MS = 3_600_000
+
 /** The properties of a job by which its next run is determined. */
 export type KnownJob = Pick<Job, 'job_state' | 'started_at' | 'finished_at' | 'next_run_at'>
 
@@ -30,7 +36,7 @@ export function findNextRun(
 
   const scheduledMs = findScheduledTime(schedule, now)
   const jitterMs = jitter_s * 1000
-  const plannedMs = job && findPlannedRun(job)
+  const plannedMs = job && findPlannedRun(job, now)
   if (plannedMs !== undefined) {
     // A planned time is retained, so that a restart neither changes the random delay nor omits a
     // run. A time in the future that is too late for the schedule was planned by an earlier one.
@@ -48,11 +54,12 @@ function findScheduledTime(schedule: string, now: number): number {
 }
 
 /** Returns the planned time of a job, in ms since 1970; undefined if it has run since then. */
-function findPlannedRun({ next_run_at, started_at }: KnownJob): number | undefined {
+function findPlannedRun({ next_run_at, started_at }: KnownJob, now: number): number | undefined {
   const plannedMs = parseTime(next_run_at)
   const startedMs = parseTime(started_at)
-  if (plannedMs === undefined) return undefined
-  return startedMs === undefined || startedMs < plannedMs ? plannedMs : undefined
+  if (plannedMs === undefined || startedMs === undefined) return plannedMs
+  const isStartWrong = startedMs > now + MAX_CLOCK_DIFFERENCE_MS
+  return isStartWrong || startedMs < plannedMs ? plannedMs : undefined
 }
 
 /** Whether the process that ran the job has ended before the job. */

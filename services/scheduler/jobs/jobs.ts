@@ -42,13 +42,16 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
   const { signal } = stopping
   /** Notified when a run has ended, so that the next one is planned. */
   const wakeUp = createWakeUp(signal)
-  /** Earliest next start of jobs whose last run had no result, in ms since 1970. */
+  /**
+   * Earliest next start of jobs whose last run had no result, in ms of the monotonic clock: a
+   * correction of the time must not delay them.
+   */
   const retryAt = new Map<JobName, number>()
   const timers = createJobTimers({
     settings,
     run,
     onFailure(name, error) {
-      retryAt.set(name, Date.now() + RETRY_MS)
+      retryAt.set(name, performance.now() + RETRY_MS)
       log.error({ job: name, reason: error.message }, 'failed to run job; it is tried again')
     },
     onEnd: wakeUp.notify,
@@ -99,7 +102,8 @@ export function createJobs({ settings, plan, request, onJobs, log }: JobsOptions
       // the others are planned.
       if (job.job_state === 'running' || timers.isRunning(name)) continue
       const dueAt = findNextRun(settings[name], job, now, Math.random)
-      const startAt = dueAt && Math.max(dueAt, retryAt.get(name) ?? 0, earliestStart)
+      const retryDelayMs = (retryAt.get(name) ?? 0) - performance.now()
+      const startAt = dueAt && Math.max(dueAt, now + retryDelayMs, earliestStart)
       const isOverdue = startAt === earliestStart
       if (isOverdue) earliestStart += OVERDUE_INTERVAL_MS
       await timers.set(name, startAt)

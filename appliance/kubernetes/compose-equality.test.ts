@@ -13,6 +13,7 @@ import { getPodTemplate, readManifests } from './manifests.fixture.ts'
 
 interface Container {
   image: string
+  hostname?: string
   command?: string[]
   environment: Record<string, string>
   mem_limit: string
@@ -69,6 +70,11 @@ describe('compose.yaml and Kubernetes', () => {
       .filter(each => getPodTemplate(each))
       .map(({ metadata }) => metadata.name)
     expect(names.toSorted()).toEqual(pods.toSorted())
+  })
+
+  it('give the scheduler the same host name, which is part of its topics of MQTT', () => {
+    const { pod } = findPod('scheduler')
+    expect(pod.hostname).toBe(containers.scheduler!.hostname)
   })
 
   test.each(pods)('run the same image for %s, with the same limits and temporary files', name => {

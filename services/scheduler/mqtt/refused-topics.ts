@@ -1,7 +1,10 @@
 /** Consecutive lost connections after which a topic counts as refused. */
 const MAX_LOSSES = 3
-/** Time for which a topic counts as refused. Then its next message is tried. */
-const REFUSAL_MS = 3_600_000
+/**
+ * Time for which a topic counts as refused. Then its next message is tried: a connection that is
+ * often lost may have been the cause.
+ */
+const REFUSAL_MS = 600_000
 
 /**
  * Finds the topics whose messages make the broker close the connection, for example because a

@@ -17,10 +17,12 @@ import { toErrorBody } from './http/api/api-errors.ts'
 import { createApp } from './http/app.ts'
 import { readOrCreateOperatorToken } from './http/auth/operator-routes.ts'
 import { createUpstream } from './http/live/upstream-client.ts'
+import { encryptStoredAddresses } from './inventory/encrypt-stored-addresses.ts'
 import { createIsolationMonitor } from './isolation-monitor.ts'
 import { getInstanceId } from './leases/instance-id.ts'
 import manifest from './package.json' with { type: 'json' }
 import { monitorPackages, type PackageMonitor } from './packages/package-monitor.ts'
+import { loadSecrets } from './secrets/secrets.ts'
 import { ensureFirstAdministrator } from './users/first-administrator.ts'
 import { createLocalSessions } from './users/local-sessions.ts'
 
@@ -98,6 +100,9 @@ export function createManagement({ environment, log }: Dependencies): Service {
     deliveryChanges.start(database)
     scheduleChanges.start(database)
     liveFeed.start(database)
+    database
+      .retryUntilAvailable(() => encryptStoredAddresses(database, loadSecrets(data)))
+      .catch(logUnlessUnavailable(log, 'failed to encrypt addresses'))
     const options = {
       data,
       configured: environment.administrator,

@@ -143,7 +143,7 @@ export const deviceRoutes = {
     path: '/device/update',
     summary: 'Update a device',
     description:
-      'Omitted UUID and streams are preserved. The password `***` of a stream is preserved while its protocol, host and port are unchanged.',
+      'Omitted UUID and streams are preserved. The password `***` of a stream is preserved while its protocol, host and port are unchanged, also within its address.',
     access: 'manage',
     body: deviceInput.extend({ ...byId.shape, device_uuid: text.optional() }),
     ignoredFields: READ_ONLY_FIELDS,

@@ -64,7 +64,8 @@ export const sourceRoutes = {
     method: 'post',
     path: '/source/update',
     summary: 'Update a source',
-    description: 'Omitted address, sub stream, rate, type and static content are preserved.',
+    description:
+      'Omitted address, sub stream, rate, type and static content are preserved. A password `***` within the address is preserved while scheme, host and port are unchanged.',
     access: 'manage',
     body: sourceInput.extend({
       ...byId.shape,

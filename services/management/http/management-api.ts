@@ -118,7 +118,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     // Analytics
     ...engineOperations({ secrets, fleet, egress }),
     ...joinOperations({ secrets, configuredToken: joinToken }),
-    ...sourceOperations,
+    ...sourceOperations(secrets),
     ...pipelineOperations,
     ...placementOperations,
     ...channelOperations({ secrets, egress }),

@@ -20,6 +20,7 @@ import {
 } from '../db/schema/index.ts'
 import { formatTextArray, isInArray } from '../db/text-array.ts'
 import { sourceChannelColumns } from './source-channels.ts'
+import { redactStoredAddress } from './stored-addresses.ts'
 
 // The columns that a response contains.
 const { created_at: _created, ...deviceColumns } = getTableColumns(device)
@@ -149,13 +150,19 @@ function toDevices(rows: DeviceRow[], sourcesByDevice: SourcesByDevice): Device[
     const status = toDeviceStatus(row.engine_status ?? ENGINE_STATUS.unknown, channels)
     return {
       ...row,
-      device_streams: deviceRows.filter(({ id }) => id !== null) as DeviceStream[],
+      device_streams: toStreams(deviceRows),
       device_status: status,
       device_state: status === 'online',
       device_source: sources,
       source_channels: channels,
     }
   })
+}
+
+/** Returns the streams in the rows of a device, without the passwords and tokens in addresses. */
+function toStreams(deviceRows: DeviceRow[]): DeviceStream[] {
+  const streams = deviceRows.filter(({ id }) => id !== null) as DeviceStream[]
+  return streams.map(stream => ({ ...stream, address: redactStoredAddress(stream.address) }))
 }
 
 /**
@@ -166,6 +173,7 @@ function groupSourcesByDevice(rows: SourceRow[]) {
   const rowsBySource = Map.groupBy(rows, ({ source_id }) => source_id)
   const sources = [...rowsBySource.values()].map(sourceRows => ({
     ...sourceRows[0]!,
+    source_address: redactStoredAddress(sourceRows[0]!.source_address),
     source_channels: sourceRows.filter(({ channel_id }) => channel_id !== null) as SourceChannel[],
   }))
   return Map.groupBy(sources, ({ device_id }) => device_id)

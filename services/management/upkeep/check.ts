@@ -104,9 +104,12 @@ const SELECT_SECRETS = `
   union all
   select
     format('stream %s of device %s', device_stream.id, device.device_name),
-    device_stream.password
+    concat_ws(' ', device_stream.password, device_stream.address)
   from device_stream
   join device using (device_id)
+  union all
+  select 'source ' || source_name, source_address
+  from source
   union all
   select format('configuration of engine %s', engine_name), applied
   from provision

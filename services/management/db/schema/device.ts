@@ -60,6 +60,7 @@ export const deviceStream = pgTable(
       .notNull()
       .references(() => device.device_id, { onDelete: 'cascade' }),
     id: integer().notNull(),
+    /** Passwords and tokens in it are encrypted. */
     address: optionalText(),
     fps: jsonb().$type<DeviceStream['fps']>(),
     /** Encrypted. */
@@ -97,6 +98,7 @@ export const source = pgTable(
     /** A smaller stream of the same device, for the analysis and for small live views. */
     sub_stream_id: integer(),
     source_name: text().notNull(),
+    /** Passwords and tokens in it are encrypted. */
     source_address: optionalText(),
     source_fps: doublePrecision(),
     source_type: optionalText(),

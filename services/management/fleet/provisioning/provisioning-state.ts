@@ -10,6 +10,7 @@ import {
   source,
 } from '../../db/schema/index.ts'
 import { isAnyOf } from '../../db/text-array.ts'
+import { decryptAddress } from '../../inventory/stored-addresses.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { PipelineFields, StoredConfiguration } from './desired-state.ts'
 import type { ResourceKind } from './provision-store.ts'
@@ -52,7 +53,7 @@ export async function readProvisioningState(
   }
 }
 
-/** Reads the sources of an engine with their device streams, whose passwords are decrypted. */
+/** Reads the sources of an engine with their device streams, and decrypts their passwords. */
 async function readSources(
   tx: Transaction,
   engineId: string,
@@ -73,12 +74,17 @@ async function readSources(
     .where(eq(source.engine_id, engineId))
     .orderBy(source.created_at)
 
-  const decryptPassword = (stream: typeof deviceStream.$inferSelect | null) =>
-    stream && { ...stream, password: secrets.decrypt(stream.password) }
+  const decryptStream = (stream: typeof deviceStream.$inferSelect | null) =>
+    stream && {
+      ...stream,
+      address: decryptAddress(stream.address, secrets),
+      password: secrets.decrypt(stream.password),
+    }
   return rows.map(row => ({
     ...row.source,
-    stream: decryptPassword(row.device_stream),
-    sub_stream: decryptPassword(row.sub_stream),
+    source_address: decryptAddress(row.source.source_address, secrets),
+    stream: decryptStream(row.device_stream),
+    sub_stream: decryptStream(row.sub_stream),
   }))
 }
 

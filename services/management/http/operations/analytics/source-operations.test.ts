@@ -1,12 +1,16 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { getCreatedId, sourceInput } from '../../../../../test/fixtures/management/hierarchy.ts'
 import {
   sharedHierarchy,
   sharedManagement,
 } from '../../../../../test/fixtures/management/shared-management.ts'
+import * as tables from '../../../db/schema/index.ts'
+import { readProvisioningState } from '../../../fleet/provisioning/provisioning-state.ts'
+import { loadSecrets } from '../../../secrets/secrets.ts'
 
-const { source } = managementRoutes
+const { audit, device, site, source } = managementRoutes
 
 describe('sources', () => {
   const management = sharedManagement()
@@ -105,5 +109,52 @@ describe('sources', () => {
       engine_address: '127.0.0.1',
     })
     expect(response.sources).toMatchObject([{ source_id }])
+  })
+
+  it('hide passwords in their address from clients, the audit log and the database', async () => {
+    const { site_id, device_id, engine_id } = hierarchy
+    const required = sourceInput(device_id, engine_id, 'with password')
+    const address = 'rtsp://admin:Hunter2@10.0.0.9/main'
+    const sourceId = getCreatedId(
+      await management.call(source.create, { ...required, source_address: address }),
+    )
+
+    const { response } = await management.call(source.get, { source_id: sourceId })
+    expect(response.source_address).toBe('rtsp://admin:***@10.0.0.9/main')
+    expect((await management.send(source.update, response)).status).toBe(200)
+    const path = { ...response, source_address: 'rtsp://admin:***@10.0.0.9/sub' }
+    expect((await management.send(source.update, path)).status).toBe(200)
+    const host = { ...response, source_address: 'rtsp://admin:***@attacker/main' }
+    const { status, message } = await management.send(source.update, host)
+    expect([status, message]).toEqual([
+      400,
+      'source_address: *** refers to a secret that is stored for another protocol, host or port: send the secret itself',
+    ])
+
+    const answers = [
+      await management.call(source.list, { device_id }),
+      await management.call(source.mapping, { is_default: 'false', site_id }),
+      await management.call(device.view, { device_id }),
+      await management.call(device.get, { device_id }),
+      await management.call(device.list, { site_id }),
+      await management.call(site.view, { site_id }),
+      await management.call(audit.list, { record: 'source', record_id: sourceId }),
+    ]
+    for (const answer of answers) {
+      expect(JSON.stringify(answer.response)).toContain('rtsp://admin:***@10.0.0.9/sub')
+      expect(JSON.stringify(answer.response)).not.toMatch(/Hunter2|sealed1/)
+    }
+
+    const [row] = await management.database.system('test', tx =>
+      tx.select().from(tables.source).where(eq(tables.source.source_id, sourceId)),
+    )
+    expect(row?.source_address).toMatch(/^rtsp:\/\/admin:sealed1:[\w-]+@10\.0\.0\.9\/sub$/)
+    const { stored } = await management.database.system('test', tx =>
+      readProvisioningState(tx, engine_id, loadSecrets(management.data)),
+    )
+    expect(stored.sources).toContainEqual(
+      expect.objectContaining({ source_address: 'rtsp://admin:Hunter2@10.0.0.9/sub' }),
+    )
+    expect((await management.call(source.delete, { source_id: sourceId })).status).toBe(200)
   })
 })

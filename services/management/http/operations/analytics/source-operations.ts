@@ -1,3 +1,4 @@
+import { hasSameServer } from '@eyrie/contract/address'
 import { type ManagedSource, sourceRoutes } from '@eyrie/contract/management/index'
 import { and, asc, eq, ne, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../../db/database.ts'
@@ -16,22 +17,33 @@ import { isAnyOf } from '../../../db/text-array.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { removeSourceFromConfigs } from '../../../inventory/pipelines.ts'
 import { findSourceChannels } from '../../../inventory/source-channels.ts'
+import {
+  completeAddress,
+  encryptAddress,
+  redactStoredAddress,
+} from '../../../inventory/stored-addresses.ts'
 import { placeNewSource } from '../../../placement/place-new-source.ts'
-import { defineLookup, defineOperation } from '../../api/operation.ts'
+import type { Secrets } from '../../../secrets/secrets.ts'
+import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on sources, which are the streams of devices that engines read. `source_id` is the
  * id of a source in the database. `source_sid` is the number that the engine has assigned to the
- * source. `assertChanged` throws if the caller may read a source but not change it.
+ * source. Responses contain a placeholder instead of passwords and tokens in the address.
+ * `assertChanged` throws if the caller may read a source but not change it.
  */
-export const sourceOperations = [
+export const sourceOperations = (secrets: Secrets): Operation[] => [
   defineOperation(sourceRoutes.create, async ({ input }, tx) => {
     const siteId = await findSiteId(tx, input.device_id)
     const created = firstRow(
       await tx
         .insert(source)
-        .values({ ...input, site_id: siteId })
+        .values({
+          ...input,
+          site_id: siteId,
+          source_address: encryptSourceAddress(input.source_address, undefined, secrets),
+        })
         .returning(),
     )
     const { source_id: sourceId, engine_id: engineId } = created
@@ -40,7 +52,7 @@ export const sourceOperations = [
   }),
 
   defineOperation(sourceRoutes.update, async ({ input }, tx) => {
-    const { source_id: sourceId, ...fields } = input
+    const { source_id: sourceId, source_address: address, ...fields } = input
     const siteId = await findSiteId(tx, fields.device_id)
     await assertMovable(tx, sourceId, fields.engine_id)
     // If the source moves to another engine, the number that the old engine has assigned is
@@ -48,7 +60,17 @@ export const sourceOperations = [
     const sourceSid = sql`case
       when ${source.engine_id} = ${fields.engine_id} then ${source.source_sid}
     end`
-    const values = { ...fields, site_id: siteId, source_sid: sourceSid }
+    // If the address is omitted, it remains as stored.
+    const sourceAddress =
+      address !== undefined
+        ? encryptSourceAddress(address, await findAddress(tx, sourceId), secrets)
+        : undefined
+    const values = {
+      ...fields,
+      site_id: siteId,
+      source_sid: sourceSid,
+      source_address: sourceAddress,
+    }
     assertChanged(
       await tx.update(source).set(values).where(eq(source.source_id, sourceId)).returning(),
     )
@@ -108,6 +130,27 @@ async function findFirstSite(tx: Transaction, condition: SQL) {
   return firstSite
 }
 
+/** Returns the address of a source as stored, or undefined if the source does not exist. */
+async function findAddress(tx: Transaction, sourceId: string): Promise<string | undefined> {
+  const [row] = await tx
+    .select({ address: source.source_address })
+    .from(source)
+    .where(eq(source.source_id, sourceId))
+  return row?.address
+}
+
+/** Returns a new address of a source as it is stored. `stored` is the previous one. */
+function encryptSourceAddress(
+  address: string,
+  stored: string | undefined,
+  secrets: Secrets,
+): string {
+  const isSameServer =
+    stored !== undefined && hasSameServer(completeAddress(address), completeAddress(stored))
+  const change = { address, stored, hasSameServer: isSameServer, field: 'source_address' }
+  return encryptAddress(change, secrets)
+}
+
 /** Returns the sources that meet a condition, each with its channels. */
 async function findSources(tx: Transaction, condition: SQL | undefined): Promise<ManagedSource[]> {
   const rows = await tx
@@ -118,7 +161,11 @@ async function findSources(tx: Transaction, condition: SQL | undefined): Promise
   const ids = rows.map(({ source_id }) => source_id)
   const channels = await findSourceChannels(tx, isAnyOf(channel.source_id, ids))
   const channelsBySource = Map.groupBy(channels, ({ source_id }) => source_id)
-  return rows.map(row => ({ ...row, source_channels: channelsBySource.get(row.source_id) ?? [] }))
+  return rows.map(row => ({
+    ...row,
+    source_address: redactStoredAddress(row.source_address),
+    source_channels: channelsBySource.get(row.source_id) ?? [],
+  }))
 }
 
 /**

@@ -7,8 +7,10 @@ import {
   sharedManagement,
 } from '../../../../../test/fixtures/management/shared-management.ts'
 import { deviceStream } from '../../../db/schema/index.ts'
+import { decryptAddress } from '../../../inventory/stored-addresses.ts'
+import { loadSecrets } from '../../../secrets/secrets.ts'
 
-const { device } = managementRoutes
+const { audit, device, site } = managementRoutes
 
 describe('devices', () => {
   const management = sharedManagement()
@@ -75,6 +77,56 @@ describe('devices', () => {
     expect(message).toContain(
       'device_streams.0.password: *** refers to a stored password, but none is stored',
     )
+  })
+
+  it('hide passwords in addresses of streams from clients, the audit log and the database', async () => {
+    const { site_id, engine_id } = hierarchy
+    const address = 'admin:Hunter2@10.0.0.9/main?token=Hunter3'
+    const given = {
+      ...deviceInput(site_id, engine_id, 'addressed'),
+      device_streams: [{ id: 1, address, port: 554 }],
+    }
+    const { device_id } = (await management.call(device.create, given)).response
+    const read = async () => {
+      const [stored] = await management.database.system('test', tx =>
+        tx.select().from(deviceStream).where(eq(deviceStream.device_id, device_id)),
+      )
+      return stored!.address
+    }
+    const before = await read()
+    expect(before).not.toContain('Hunter')
+    expect(decryptAddress(before, loadSecrets(management.data))).toBe(address)
+
+    const { response } = await management.call(device.view, { device_id })
+    expect(response.device_streams[0]!.address).toBe('admin:***@10.0.0.9/main?token=***')
+    expect((await management.send(device.update, response)).status).toBe(200)
+    expect(await read()).toBe(before)
+    for (const changed of [
+      { address: 'admin:***@attacker/main?token=***' },
+      { protocol: 'http' },
+      { port: 8554 },
+    ]) {
+      const deviceStreams = [{ ...response.device_streams[0]!, ...changed, password: '' }]
+      const { status, message } = await management.send(device.update, {
+        ...response,
+        device_streams: deviceStreams,
+      })
+      expect([status, message]).toEqual([
+        400,
+        'device_streams.0.address: *** refers to a secret that is stored for another protocol, host or port: send the secret itself',
+      ])
+    }
+
+    const answers = [
+      await management.call(device.list, { site_id }),
+      await management.call(site.view, { site_id }),
+      await management.call(audit.list, { record: 'device_stream' }),
+    ]
+    for (const answer of answers) {
+      expect(JSON.stringify(answer.response)).toContain('admin:***@10.0.0.9/main?token=***')
+      expect(JSON.stringify(answer.response)).not.toMatch(/Hunter|sealed1/)
+    }
+    expect((await management.call(device.delete, { device_id })).status).toBe(200)
   })
 
   it('reject the removal of a stream that a source reads', async () => {

@@ -8,6 +8,7 @@ import { device, deviceStream } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { toStreamUrl } from '../../../fleet/provisioning/source-fields.ts'
 import { findDevice, findDevicesOfSites } from '../../../inventory/devices.ts'
+import { encryptAddress } from '../../../inventory/stored-addresses.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
 import { assignMissingNumbers } from '../../api/assign-numbers.ts'
 import { defineLookup, defineOperation, type Operation } from '../../api/operation.ts'
@@ -15,9 +16,9 @@ import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
  * API operations on devices, such as cameras, and their streams. Responses contain a placeholder
- * instead of the password of a stream. A client that sends the placeholder back leaves the password
- * unchanged. `transaction_id` changes with every change of a device. `assertChanged` throws if the
- * caller may read a device but not change it.
+ * instead of the password of a stream, and of those in its address. A client that sends the
+ * placeholder back leaves the password unchanged. `transaction_id` changes with every change of a
+ * device. `assertChanged` throws if the caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
   const view = defineLookup(deviceRoutes.view, async ({ input }, tx) => {
@@ -63,9 +64,8 @@ export function deviceOperations(secrets: Secrets): Operation[] {
 }
 
 /**
- * Replaces the streams of a device. A stream with the placeholder as the password keeps its stored
- * password. Throws `EyrieError` (`syntax`) if no password is stored for the stream, or if it is
- * stored for another server.
+ * Replaces the streams of a device. A placeholder keeps the stored password. Throws `EyrieError`
+ * (`syntax`) if no password is stored for the stream, or if it is stored for another server.
  */
 async function setStreams(
   tx: Transaction,
@@ -78,10 +78,21 @@ async function setStreams(
   await tx.delete(deviceStream).where(and(deviceCondition, notInArray(deviceStream.id, ids)))
 
   for (const [index, { password, ...stream }] of streams.entries()) {
-    const row: typeof deviceStream.$inferInsert = { ...stream, device_id }
+    const field = `device_streams.${index}`
+    const stored = storedStreams.find(({ id }) => id === stream.id)
+    const change = {
+      address: stream.address,
+      stored: stored?.address,
+      hasSameServer: stored !== undefined && isSameServer(stream, stored),
+      field: `${field}.address`,
+    }
+    const row: typeof deviceStream.$inferInsert = {
+      ...stream,
+      device_id,
+      address: encryptAddress(change, secrets),
+    }
     if (password === REDACTED) {
-      const stored = storedStreams.find(({ id }) => id === stream.id)
-      assertPasswordReusable(stream, stored, `device_streams.${index}.password`)
+      assertPasswordReusable(stream, stored, `${field}.password`)
     } else {
       row.password = secrets.encrypt(password)
     }
@@ -108,12 +119,20 @@ function assertPasswordReusable(
       `${REDACTED} refers to a stored password, but none is stored: send the password itself`,
     )
   }
-  // An omitted port remains as stored.
-  const { port = stored.port } = stream
-  if (!hasSameServer(toStreamUrl({ ...stream, port }), toStreamUrl(stored))) {
+  if (!isSameServer(stream, stored)) {
     throw fieldError(
       field,
       `${REDACTED} refers to a password that is stored for another protocol, host or port: send the password itself`,
     )
   }
+}
+
+/** Whether a changed stream has the same scheme, host and port as the stored one. */
+function isSameServer(
+  stream: Omit<DeviceStream, 'password'>,
+  stored: typeof deviceStream.$inferSelect,
+): boolean {
+  // An omitted port remains as stored.
+  const { port = stored.port } = stream
+  return hasSameServer(toStreamUrl({ ...stream, port }), toStreamUrl(stored))
 }

@@ -55,13 +55,38 @@ it('restarts a process on request', async () => {
   )
   await waitForOutput(lines, 'up')
   const first = service.pid as number
-  service.restart()
+  service.restart(2_000)
   await vi.waitFor(
     () => expect(lines.join('\n')).toMatch(new RegExp(`up ${first}[^]*up \\d`)),
     30_000,
   )
   expect(service.pid).not.toBe(first)
   await service.stop(2_000)
+})
+
+it('lets a process end in order although several restarts are requested', async () => {
+  const program = `
+    console.log('up', process.pid)
+    process.once('SIGTERM', () => setTimeout(() => {
+      console.log('ended in order')
+      process.exit(0)
+    }, 300))
+    setInterval(() => {}, 1000)`
+  const { service, lines } = run(writeProgram('orderly', program))
+  await waitForOutput(lines, 'up')
+  for (let request = 0; request < 3; request++) service.restart(10_000)
+  await waitForOutput(lines, 'process exited; restarting code=0')
+  expect(lines.join('\n')).toContain('ended in order')
+  await service.stop(2_000)
+})
+
+it('kills a process that does not end for a restart', async () => {
+  const { service, lines } = run(writeProgram('hanging', stubborn))
+  await waitForOutput(lines, 'pids')
+  service.restart(200)
+  await waitForOutput(lines, 'process did not stop in time; killing it grace_s=0.2')
+  await waitForOutput(lines, 'process exited; restarting signal=SIGKILL')
+  await service.stop(200)
 })
 
 it('passes on the messages of a process, and does not log them', async () => {

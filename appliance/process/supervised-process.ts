@@ -31,8 +31,11 @@ export interface SupervisedProcess {
   publish(message: Serializable): void
   /** Sends a message over the IPC channel of the running process. */
   send(message: Serializable): void
-  /** Sends SIGTERM to the process, which is started again when it has exited. */
-  restart(): void
+  /**
+   * Sends SIGTERM to the process, and kills the process group after `graceMs`. The process is
+   * started again when it has exited. Does nothing while it is already being restarted.
+   */
+  restart(graceMs: number): void
   /**
    * Sends SIGTERM, and kills the process group after `graceMs`. Resolves when all processes of the
    * group have ended.
@@ -70,6 +73,7 @@ const SECRETS_FD = 4
 
 type State =
   | { phase: 'running'; child: ChildProcess }
+  | { phase: 'restarting'; child: ChildProcess; killTimer: NodeJS.Timeout }
   | { phase: 'waiting'; restartTimer: NodeJS.Timeout }
   | { phase: 'stopped' }
 
@@ -111,11 +115,12 @@ export function superviseProcess(
   }
 
   function send(message: Serializable) {
-    if (state.phase === 'running' && state.child.connected) state.child.send(message, () => {})
+    if ('child' in state && state.child.connected) state.child.send(message, () => {})
   }
 
   function scheduleRestart(message: string, fields: LogFields, startedAt: number) {
     if (state.phase === 'stopped') return
+    if (state.phase === 'restarting') clearTimeout(state.killTimer)
     if (performance.now() - startedAt > STABLE_AFTER_MS) delayMs = MIN_RESTART_DELAY_MS
     restarts += 1
 
@@ -127,7 +132,7 @@ export function superviseProcess(
   return {
     name: command.name,
     get pid() {
-      return state.phase === 'running' ? state.child.pid : undefined
+      return 'child' in state ? state.child.pid : undefined
     },
     get restarts() {
       return restarts
@@ -137,29 +142,37 @@ export function superviseProcess(
       sendPublished()
     },
     send,
-    restart() {
-      if (state.phase === 'running') state.child.kill('SIGTERM')
+    restart(graceMs) {
+      if (state.phase !== 'running') return
+      const { child } = state
+      state = { phase: 'restarting', child, killTimer: endProcess(child, graceMs) }
     },
     async stop(graceMs) {
       const previous = state
       state = { phase: 'stopped' }
       if (previous.phase === 'waiting') clearTimeout(previous.restartTimer)
-      if (previous.phase === 'running') await stopProcess(previous.child, graceMs)
+      if (previous.phase === 'restarting') clearTimeout(previous.killTimer)
+      if ('child' in previous) await stopProcess(previous.child, graceMs)
     },
   }
 
   async function stopProcess(child: ChildProcess, graceMs: number) {
     const exited = once(child, 'exit')
+    const killTimer = endProcess(child, graceMs)
+    await exited
+    clearTimeout(killTimer)
+    await waitForGroupEnd(child.pid)
+  }
+
+  /** Sends SIGTERM. Returns the timer that kills the process group after `graceMs`. */
+  function endProcess(child: ChildProcess, graceMs: number): NodeJS.Timeout {
     child.kill('SIGTERM')
-    const killTimer = setTimeout(() => {
+    return setTimeout(() => {
       log.warn(command.name, 'process did not stop in time; killing it', {
         grace_s: graceMs / 1000,
       })
       killGroup(child.pid)
     }, graceMs)
-    await exited
-    clearTimeout(killTimer)
-    await waitForGroupEnd(child.pid)
   }
 }
 

@@ -192,7 +192,7 @@ export async function startSupervisor({
     // Media is granted the devices that exist when it starts.
     const stopWatching = watchNewCameras('/dev', camera => {
       log.info('supervisor', 'camera was plugged in; restarting media', { camera })
-      running.find(({ name }) => name === 'media')?.restart()
+      running.find(({ name }) => name === 'media')?.restart(STOP_GRACE_MS)
     })
 
     return {

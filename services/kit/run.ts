@@ -54,7 +54,7 @@ export async function run(
     // By default, Node writes the cache only at exit, so that a killed process would not write it.
     flushCompileCache()
 
-    await Promise.race([supervisorDisconnected, once(process, 'SIGINT'), once(process, 'SIGTERM')])
+    await Promise.race([supervisorDisconnected, waitForStopSignal()])
     await Promise.all([service.stop(), server.close()])
   } catch (error) {
     // A service that has not started completely may fail to stop. The first error is the cause.
@@ -62,6 +62,16 @@ export async function run(
     exitWithError(error, host)
   }
   process.exit(0)
+}
+
+/**
+ * Resolves at the first SIGINT or SIGTERM. Further ones are ignored, because they must not end the
+ * process before the service has stopped.
+ */
+function waitForStopSignal(): Promise<unknown> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, resolve)
+  })
 }
 
 /** Adds how the supervisor has separated the services to the health report of a service. */

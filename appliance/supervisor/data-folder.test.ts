@@ -17,9 +17,10 @@ import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
 
 describe('lockDataFolder', () => {
-  it('rejects a data folder that a running supervisor uses', async () => {
+  it.each(['main', 'engine-only'])('rejects a data folder that a running %s uses', async name => {
     const data = createTemporaryFolder()
-    const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'appliance/main.ts'], {
+    const program = `appliance/${name}.ts`
+    const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', program], {
       stdio: ['pipe', 'ignore', 'ignore'],
     })
     await once(other, 'spawn')

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** The programs that start a supervisor. */
+const SUPERVISOR = /appliance\/(main|engine-only)\.ts/
+
 /**
  * Locks a data folder for this process. Returns a function that unlocks it. Throws an `Error` if
  * another supervisor is running on the folder.
@@ -35,7 +38,7 @@ function findRunningOwner(pidFile: string): number | undefined {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8'))
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    return commandLine.includes('appliance/main.ts') && pid !== process.pid ? pid : undefined
+    return SUPERVISOR.test(commandLine) && pid !== process.pid ? pid : undefined
   } catch {
     return undefined
   }

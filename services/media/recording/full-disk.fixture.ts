@@ -27,7 +27,7 @@ const track = {
   avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
 }
 const beginUs = Date.UTC(2026, 0, 1) * 1000
-let disk = archive.applyRetention(beginUs)
+let disk = await archive.applyRetention(beginUs)
 const segmenter = createSegmenter({
   source: 1,
   epoch: 1,
@@ -55,7 +55,7 @@ async function record(seconds: number) {
       segmenter.addPicture({ ...unit, timeUs: beginUs + ticksToUs(dts) }, track)
     }
     await queue.drain()
-    disk = archive.applyRetention(beginUs)
+    disk = await archive.applyRetention(beginUs)
   }
 }
 
@@ -93,6 +93,6 @@ await record(30)
 const filled = summarize()
 
 for (const size of fillerSizes) rmSync(toFillerPath(size), { force: true })
-disk = archive.applyRetention(beginUs)
+disk = await archive.applyRetention(beginUs)
 await record(10)
 process.stdout.write(JSON.stringify({ kept: retained, filled, freed: summarize() }))

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, statSync, truncateSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordingList } from '@eyrie/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -29,10 +29,7 @@ it('recovers a recording up to its last complete fragment after the media servic
   await (await connectControl(killed.url)).apply(source)
   const folder = join(data, 'recordings', '1')
   const files = () => readdirSync(folder).map(name => join(folder, name))
-  await vi.waitUntil(
-    () => readdirSync(join(data, 'recordings')).includes('1') && files().length > 0,
-    PATIENCE,
-  )
+  await vi.waitUntil(() => existsSync(folder) && files().length > 0, PATIENCE)
   await vi.waitUntil(() => statSync(files()[0]!).size > 20_000, PATIENCE)
   const fragment = statSync(files()[0]!).size
   await vi.waitUntil(() => statSync(files()[0]!).size > fragment, PATIENCE)

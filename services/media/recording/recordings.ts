@@ -164,11 +164,11 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const opened = openArchive({ folder, reserve })
       archive = opened.archive
       closeArchive = opened.close
-      await applyRetention()
       archive.rebuildIndex().then(
         files => files > 0 && log.info({ files }, 'recordings indexed'),
         error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
+      // Not awaited: the first run may have to delete the recordings of days.
       retentionEnded = applyRetentionPeriodically()
     },
 

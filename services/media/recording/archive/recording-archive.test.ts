@@ -135,49 +135,52 @@ describe('recording archive', () => {
     expect(archive.findSegments(1, NOON_US + 40e6, NOON_US + 50e6)).toHaveLength(2)
   })
 
-  it('excludes open segments from retention and deletion', () => {
+  it('excludes open segments from retention and deletion', async () => {
     const archive = open(createTemporaryFolder(), {
       measureDisk: () => ({ free: 0, size: 1e9 }),
       reserve: { bytes: 1, percent: 0 },
     })
     const { path } = write(archive, 1, NOON_US, { seconds: 10, close: false })
     archive.setPolicy(1, { keep_s: 60 })
-    expect(archive.applyRetention(NOON_US + HOUR_US).full).toBe(true)
-    expect(archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)).toEqual({ files: 0, bytes: 0 })
+    expect((await archive.applyRetention(NOON_US + HOUR_US)).full).toBe(true)
+    expect(await archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)).toEqual({
+      files: 0,
+      bytes: 0,
+    })
     expect(existsSync(path)).toBe(true)
   })
 })
 
 describe('retention', () => {
-  it('deletes segments older than the limit of their source', () => {
+  it('deletes segments older than the limit of their source', async () => {
     const archive = open(createTemporaryFolder())
     for (const source of [1, 2]) {
       for (let hour = 0; hour < 5; hour++) write(archive, source, NOON_US + hour * HOUR_US)
     }
     archive.setPolicy(1, { keep_s: 2 * 3600 })
-    archive.applyRetention(NOON_US + 4 * HOUR_US + 60e6)
+    await archive.applyRetention(NOON_US + 4 * HOUR_US + 60e6)
     expect(listRanges(archive)).toEqual([
       '14:00:00-14:01:00',
       '15:00:00-15:01:00',
       '16:00:00-16:01:00',
     ])
     expect(listRanges(archive, 2)).toHaveLength(5)
-    archive.applyRetention(NOON_US + 48 * HOUR_US)
+    await archive.applyRetention(NOON_US + 48 * HOUR_US)
     expect(archive.listSources()).toEqual([2])
   })
 
-  it('deletes the oldest segments above the size limit, with their metadata', () => {
+  it('deletes the oldest segments above the size limit, with their metadata', async () => {
     const folder = createTemporaryFolder()
     const archive = open(folder)
     const files = [0, 1, 2, 3].map(hour => write(archive, 1, NOON_US + hour * HOUR_US))
     writeFileSync(files[0]!.path.replace('mp4', 'jsonl'), '{}\n')
     archive.setPolicy(1, { keep_bytes: 2 * files[0]!.bytes })
-    archive.applyRetention(NOON_US)
+    await archive.applyRetention(NOON_US)
     expect(listRanges(archive)).toEqual(['14:00:00-14:01:00', '15:00:00-15:01:00'])
     expect(readdirSync(join(folder, '1'))).toHaveLength(2)
   })
 
-  it('deletes the oldest segments of all sources until the reserve is free', () => {
+  it('deletes the oldest segments of all sources until the reserve is free', async () => {
     const folder = createTemporaryFolder()
     const size = 1e6
     const used = () =>
@@ -192,7 +195,7 @@ describe('retention', () => {
       write(archive, (hour % 2) + 1, NOON_US - (hour * HOUR_US) / 4)
     }
     expect(used()).toBeGreaterThan(0.7 * size)
-    const room = archive.applyRetention(NOON_US)
+    const room = await archive.applyRetention(NOON_US)
     expect(room).toMatchObject({ reserveBytes: 400_000, full: false })
     expect(size - used()).toBeGreaterThanOrEqual(400_000)
     const left = [...listRanges(archive), ...listRanges(archive, 2)].length
@@ -202,15 +205,15 @@ describe('retention', () => {
     expect(listRanges(archive, 2).at(-1)).toBe('11:45:00-11:46:00')
   })
 
-  it('reports a full disk when nothing is left to delete', () => {
+  it('reports a full disk when nothing is left to delete', async () => {
     const archive = open(createTemporaryFolder(), {
       reserve: { bytes: 500, percent: 0 },
       measureDisk: () => ({ free: 499, size: 1e6 }),
     })
     write(archive, 1, NOON_US)
     // Deleted bytes count as free at once, even before the disk reports them.
-    expect(archive.applyRetention(NOON_US)).toMatchObject({ full: false })
-    expect(archive.applyRetention(NOON_US)).toEqual({
+    expect(await archive.applyRetention(NOON_US)).toMatchObject({ full: false })
+    expect(await archive.applyRetention(NOON_US)).toEqual({
       freeBytes: 499,
       reserveBytes: 500,
       full: true,
@@ -277,7 +280,7 @@ describe('recording archive after a crash', () => {
     const findByChannel = (channels: number[]) =>
       archive.listEvents(1, 0, Number.MAX_SAFE_INTEGER, channels).events.length
     expect([findByChannel([3, 4]), findByChannel([4]), findByChannel([])]).toEqual([1, 0, 0])
-    archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)
+    await archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)
     expect(events(0, Number.MAX_SAFE_INTEGER).events).toEqual([])
   })
 

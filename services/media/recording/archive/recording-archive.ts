@@ -7,7 +7,13 @@ import type { SegmentInfo } from '../format/segment-format.ts'
 import { createArchiveQueries } from './archive-queries.ts'
 import { findUnindexedFiles, indexFile, openOrRecreateIndex } from './index-recovery.ts'
 import type { RetentionPolicy, SegmentRow } from './recording-index.ts'
-import { applyRetention, type DiskReserve, type DiskSpace, measureFileSystem } from './retention.ts'
+import {
+  applyRetention,
+  type DiskReserve,
+  type DiskSpace,
+  deleteAll,
+  measureFileSystem,
+} from './retention.ts'
 
 export interface ArchiveOptions {
   folder: string
@@ -29,8 +35,8 @@ export interface ClosedSegment extends Growth {
 /**
  * Manages the recordings on disk. A recording consists of segments, which are MP4 files of a
  * few minutes each; an SQLite index lists them, and retention policies limit their age and
- * size. All methods are synchronous, because the archive runs in its own thread, where a slow
- * disk does not delay packets.
+ * size. Methods block, because the archive runs in its own thread, where a slow disk does not
+ * delay packets. Long methods let other calls through in between.
  */
 export type Archive = ReturnType<typeof createArchive>
 
@@ -108,12 +114,16 @@ export function createArchive({
     /**
      * Applies the retention policies, then deletes the oldest segments until the reserve is free.
      */
-    applyRetention: (nowUs: number): DiskSpace =>
+    applyRetention: (nowUs: number): Promise<DiskSpace> =>
       applyRetention({ index, reserve, measureDisk, deleteSegment }, nowUs),
     /** Deletes the closed segments that overlap this time. */
-    deleteSegments(source: number, fromUs: number, toUs: number): { files: number; bytes: number } {
+    async deleteSegments(
+      source: number,
+      fromUs: number,
+      toUs: number,
+    ): Promise<{ files: number; bytes: number }> {
       const closed = index.findSegments(source, fromUs, toUs).filter(({ open }) => open === 0)
-      closed.forEach(deleteSegment)
+      await deleteAll(closed, deleteSegment)
       return { files: closed.length, bytes: closed.reduce((sum, { bytes }) => sum + bytes, 0) }
     },
 

@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { RecordingIndex, SegmentRow } from './recording-index.ts'
 
@@ -27,35 +28,58 @@ export interface RetentionOptions {
 }
 
 const US_PER_SECOND = 1_000_000
+/**
+ * Time for which segments are deleted before other calls of the archive are handled. Shorter
+ * retention may delete ten thousands of them, and all recorders wait for the archive.
+ */
+const MAX_BATCH_MS = 100
 
 /**
  * Applies the retention policies of the sources, then deletes the oldest segments of all sources
  * until the reserve is free.
  */
-export function applyRetention(options: RetentionOptions, nowUs: number): DiskSpace {
-  applyPolicies(options, nowUs)
+export async function applyRetention(options: RetentionOptions, nowUs: number): Promise<DiskSpace> {
+  await applyPolicies(options, nowUs)
   return freeReserve(options)
 }
 
-function applyPolicies({ index, deleteSegment }: RetentionOptions, nowUs: number): void {
+/** Deletes segments, in batches. */
+export async function deleteAll(
+  segments: readonly SegmentRow[],
+  deleteSegment: (segment: SegmentRow) => void,
+): Promise<void> {
+  const endBatch = createBatches()
+  for (const segment of segments) {
+    deleteSegment(segment)
+    await endBatch()
+  }
+}
+
+async function applyPolicies({ index, deleteSegment }: RetentionOptions, nowUs: number) {
   for (const { source, keep_s: keepS, keep_bytes: keepBytes } of index.listPolicies()) {
     if (keepS !== undefined) {
       const expired = index.findEndedBefore(source, nowUs - keepS * US_PER_SECOND)
-      expired.forEach(deleteSegment)
+      await deleteAll(expired, deleteSegment)
     }
 
     if (keepBytes !== undefined) {
       const excessBytes = index.sumBytes(source) - keepBytes
-      deleteOldest(excessBytes, () => index.findOldest(source), deleteSegment)
+      await deleteOldest(excessBytes, () => index.findOldest(source), deleteSegment)
     }
   }
 }
 
-function freeReserve({ index, reserve, measureDisk, deleteSegment }: RetentionOptions): DiskSpace {
+async function freeReserve({
+  index,
+  reserve,
+  measureDisk,
+  deleteSegment,
+}: RetentionOptions): Promise<DiskSpace> {
   const { free, size } = measureDisk()
   const reserveBytes = Math.max(reserve.bytes, Math.round((size * reserve.percent) / 100))
   const missingBytes = reserveBytes - free
-  const freeBytes = free + deleteOldest(missingBytes, () => index.findOldest(), deleteSegment)
+  const deletedBytes = await deleteOldest(missingBytes, () => index.findOldest(), deleteSegment)
+  const freeBytes = free + deletedBytes
   return { freeBytes, reserveBytes, full: freeBytes < reserveBytes }
 }
 
@@ -63,19 +87,31 @@ function freeReserve({ index, reserve, measureDisk, deleteSegment }: RetentionOp
  * Deletes segments, oldest first, until their sizes add up to `bytes` or no closed segment is left.
  * Returns the number of bytes deleted.
  */
-function deleteOldest(
+async function deleteOldest(
   bytes: number,
   findOldest: () => SegmentRow | undefined,
   deleteSegment: (segment: SegmentRow) => void,
-): number {
+): Promise<number> {
+  const endBatch = createBatches()
   let deletedBytes = 0
   while (deletedBytes < bytes) {
     const oldest = findOldest()
     if (!oldest) break
     deleteSegment(oldest)
     deletedBytes += oldest.bytes
+    await endBatch()
   }
   return deletedBytes
+}
+
+/** Returns a function that ends a batch of deletions, if it has taken `MAX_BATCH_MS`. */
+function createBatches(): () => Promise<void> {
+  let beganAt = performance.now()
+  return async () => {
+    if (performance.now() - beganAt < MAX_BATCH_MS) return
+    await yieldToEventLoop()
+    beganAt = performance.now()
+  }
 }
 
 /** Returns the free space and the size of the disk of a folder, in bytes. */

@@ -33,6 +33,8 @@ const AUDIO_STREAM = 0x15
 /** SLConfigDescriptor for MP4 files (ISO/IEC 14496-14, 3.1.2). */
 const PREDEFINED_MP4 = 2
 const SAMPLE_BITS = 16
+/** The `mp4a` sample entry has 16 bits for the samples per second. */
+const MAX_ENTRY_RATE = 0xffff
 
 /** Returns the codec string of Media Source Extensions (RFC 6381), such as `mp4a.40.2`. */
 export const toSoundCodecString = (track: SoundTrack): string => `mp4a.40.${parseObjectType(track)}`
@@ -43,11 +45,14 @@ export function parseObjectType({ configuration }: Pick<SoundTrack, 'configurati
   return firstByte >> 3
 }
 
-/** Creates the sample entry for the `stsd` box. */
+/**
+ * Creates the sample entry for the `stsd` box. A sample rate that it cannot contain, such as
+ * 96 kHz, is written as 0: decoders read the rate from the AudioSpecificConfig.
+ */
 export function createSoundSampleEntry({ rate, channels, configuration }: SoundTrack): Buffer {
   const dataReferenceIndex = u16(0, 0, 0, 1)
   const reserved = u32(0, 0)
-  const fixedPointRate = u32(rate * 0x10000)
+  const fixedPointRate = u32(rate > MAX_ENTRY_RATE ? 0 : rate * 0x10000)
   return box(
     'mp4a',
     dataReferenceIndex,

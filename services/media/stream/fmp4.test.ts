@@ -67,6 +67,23 @@ describe('init segment', () => {
     expect(findBody(avc1.subarray(78), 'avcC')).toEqual(Buffer.from(track.avcC))
   })
 
+  it('limits a display width that exceeds the field in the track header', () => {
+    const wide = { ...track, width: 1280, pixelAspect: { numerator: 100, denominator: 1 } }
+    const tkhd = findBody(createInitSegment(wide), 'moov', 'trak', 'tkhd')
+    expect([tkhd.readUInt32BE(76) / 65536, tkhd.readUInt32BE(80) / 65536]).toEqual([65_535, 576])
+  })
+
+  it.each([
+    [65_535, 65_535],
+    [65_536, 0],
+    [96_000, 0],
+  ])('declares sound of %i Hz with the rate %i', (rate, declared) => {
+    const sound = { rate, channels: 2, configuration: Buffer.of(0x10, 0x10) }
+    const bytes = createInitSegment(track, sound)
+    const mp4a = bytes.subarray(bytes.indexOf('mp4a') + 4)
+    expect(mp4a.readUInt32BE(24) / 65536).toBe(declared)
+  })
+
   it('has a codec string with profile, constraints and level', () => {
     expect(toAvcCodecString(track.avcC)).toBe('avc1.64001f')
   })

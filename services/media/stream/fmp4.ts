@@ -34,6 +34,8 @@ const VIDEO_TRACK_ID = 1
 const SOUND_TRACK_ID = 2
 /** The number 1 as a 16.16 fixed-point number. */
 const FIXED_POINT_ONE = 0x10000
+/** The largest whole number of pixels in the track header, which has 16 bits for it. */
+const MAX_SHOWN_WIDTH = 0xffff
 /** Full volume as an 8.8 fixed-point number. */
 const FULL_VOLUME = 0x100
 /**
@@ -171,10 +173,12 @@ function createMovieHeader(): Buffer {
 
 function createVideoTrack(track: PlayableTrack): Buffer {
   const shown = displaySize(track)
+  // A camera may declare any pixel aspect ratio, so that the display size exceeds the field.
+  const shownWidth = Math.min(shown.width, MAX_SHOWN_WIDTH)
   return trackBox(
     { id: VIDEO_TRACK_ID, handler: 'vide', name: 'video', volume: 0 },
     {
-      size: u32(shown.width * FIXED_POINT_ONE, shown.height * FIXED_POINT_ONE),
+      size: u32(shownWidth * FIXED_POINT_ONE, shown.height * FIXED_POINT_ONE),
       header: fullBox('vmhd', 0, 1, u16(0, 0, 0, 0)),
       entry: createVideoSampleEntry(track),
     },

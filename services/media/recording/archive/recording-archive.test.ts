@@ -88,6 +88,13 @@ describe('recording archive', () => {
     ])
   })
 
+  it('stores capture times before 1968 as the earliest time that a segment can contain', () => {
+    const archive = open(createTemporaryFolder())
+    const { path } = write(archive, 1, Date.UTC(1850, 0, 1) * 1000, { seconds: 1 })
+    const [fragment] = readSegment(path)!.fragments
+    expect(new Date(fragment!.timeUs / 1000).toISOString()).toBe('1968-01-20T03:14:08.000Z')
+  })
+
   it('returns no metadata for a segment without fragments', () => {
     const archive = open(createTemporaryFolder())
     const { id, path } = archive.beginSegment(createInfo(1), NOON_US)

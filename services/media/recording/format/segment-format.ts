@@ -56,6 +56,8 @@ const NTP_EPOCH_S = 2_208_988_800
  * (RFC 4330, section 3).
  */
 const NTP_ERA_S = 2 ** 32
+/** The earliest time that a `prft` box can contain, in 1968, in µs since 1970. */
+const EARLIEST_TIME_US = (NTP_ERA_S / 2 - NTP_EPOCH_S) * 1e6
 /** Flags of a `prft` box whose time is the capture time. */
 const CAPTURE_TIME_FLAGS = 24
 const BOX_HEADER_BYTES = 8
@@ -91,13 +93,14 @@ export function createSegmentFragment(
 }
 
 /**
- * Creates a ProducerReferenceTimeBox (`prft`) that maps `mediaTime` to wall-clock time. A
- * negative time, of a first picture whose timestamp stepped back, is written as 0, because the
- * box cannot contain it.
+ * Creates a ProducerReferenceTimeBox (`prft`) that maps `mediaTime` to wall-clock time. Times that
+ * the box cannot contain are written as the earliest one that it can: a negative `mediaTime`, of a
+ * first picture whose timestamp stepped back, and a wall-clock time before 1968.
  */
 export function createReferenceTimeBox(timeUs: number, mediaTime: number): Buffer {
-  const seconds = Math.floor(timeUs / 1e6)
-  const fraction = Math.round(((timeUs - seconds * 1e6) * 2 ** 32) / 1e6)
+  const writtenUs = Math.max(timeUs, EARLIEST_TIME_US)
+  const seconds = Math.floor(writtenUs / 1e6)
+  const fraction = Math.round(((writtenUs - seconds * 1e6) * 2 ** 32) / 1e6)
   return fullBox(
     'prft',
     1,

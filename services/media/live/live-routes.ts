@@ -13,7 +13,6 @@ import { limitBodySize, parseJsonBody } from '@eyrie/kit/request-body'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import type { WSEvents } from 'hono/ws'
 import { z } from 'zod'
 import { parseStreamSize } from '../http/stream-size.ts'
 import type { Sound } from '../sound/source-sound.ts'
@@ -27,7 +26,7 @@ import type { WebRtc } from '../webrtc/webrtc.ts'
 import type { AnnotatedStream } from './annotated/annotated-stream.ts'
 import type { AnnotatedStreams } from './annotated/annotated-streams.ts'
 import type { Snapshot, Snapshots } from './snapshots/stream-snapshots.ts'
-import { createChunkedBody, createSocketViewer } from './stream-viewers.ts'
+import { createChunkedBody, createViewerEvents } from './stream-viewers.ts'
 
 /** A request for a snapshot lists the boxes to draw. */
 const MAX_BODY_BYTES = 4 << 20
@@ -141,24 +140,6 @@ const absentViewer: Viewer<PlayableTrack> = {
   fragment() {},
   backlog: () => 0,
   end() {},
-}
-
-/** Returns the listeners of a WebSocket that sends a stream. */
-function createViewerEvents(openStream: () => Promise<Stream<PlayableTrack>>): WSEvents {
-  let leave: (() => void) | undefined
-  let isClosed = false
-  return {
-    async onOpen(_event, socket) {
-      const stream = await openStream()
-      leave = stream.watch(createSocketViewer(socket))
-      // The viewer may have disconnected while the stream was opened.
-      if (isClosed) leave()
-    },
-    onClose() {
-      isClosed = true
-      leave?.()
-    },
-  }
 }
 
 /**

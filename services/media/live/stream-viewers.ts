@@ -1,15 +1,44 @@
-import type { WSContext } from 'hono/ws'
+import type { WSContext, WSEvents } from 'hono/ws'
 import { bufferedBytes, closeSocket } from '../http/web-sockets.ts'
 import type { Stream, Viewer } from '../stream/live-stream.ts'
 import type { PlayableTrack } from '../stream/sample-entry.ts'
 
+// Close codes of a WebSocket (RFC 6455, section 7.4.1).
 const NORMAL_CLOSURE = 1000
+const INTERNAL_ERROR = 1011
+
+/**
+ * Returns the listeners of a WebSocket that sends a stream. The socket is closed if the stream
+ * cannot be opened.
+ */
+export function createViewerEvents(openStream: () => Promise<Stream<PlayableTrack>>): WSEvents {
+  let leave: (() => void) | undefined
+  let isClosed = false
+
+  async function watch(socket: WSContext) {
+    const stream = await openStream()
+    leave = stream.watch(createSocketViewer(socket))
+    // The viewer may have disconnected while the stream was opened.
+    if (isClosed) leave()
+  }
+
+  return {
+    onOpen: (_event, socket) =>
+      void watch(socket).catch(({ message }: Error) =>
+        closeSocket(socket, INTERNAL_ERROR, `failed to open the stream: ${message}`),
+      ),
+    onClose() {
+      isClosed = true
+      leave?.()
+    },
+  }
+}
 
 /**
  * Creates a viewer that sends a live stream over a WebSocket: the stream information as a text
  * message, then the init segment and the fragments as binary messages.
  */
-export function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
+function createSocketViewer(socket: WSContext): Viewer<PlayableTrack> {
   // Hono excludes bytes in shared memory from its type. The bytes of a stream are
   // never in shared memory.
   const send = (bytes: Uint8Array) => socket.send(bytes as Uint8Array<ArrayBuffer>)

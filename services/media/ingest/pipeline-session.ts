@@ -1,4 +1,5 @@
 import type { CameraClock } from '@eyrie/contract'
+import type { Log } from '@eyrie/kit'
 import { DECODER_NAME } from '../decode/decoders.ts'
 import { isAuxiliary } from '../gstreamer/auxiliary-elements.ts'
 import { isLinkFailure, isNotNegotiated } from '../gstreamer/video-caps.ts'
@@ -7,7 +8,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { isMissingSoundWarning } from '../sound/sound-elements.ts'
 import type { LipSync } from '../sound/sound-tap.ts'
 import type { Origin } from './origin/origin.ts'
-import type { SourceFault } from './origin/source-fault.ts'
+import { SourceFault } from './origin/source-fault.ts'
 import { buildPacketElements, type PacketCodec } from './packet-codec.ts'
 import { createSilenceWatch } from './silence-watch.ts'
 import { createArrivalAnchor } from './timing/arrival-anchor.ts'
@@ -52,6 +53,8 @@ export interface PipelineSessionOptions {
   /** Stream time at which the session begins, in 90 kHz ticks. */
   ptsOffset: number
   clock: Clock
+  log: Log
+  /** If this throws, the session ends as lost. */
   onSample(sample: Sample): void
   /**
    * Called when an auxiliary element, such as an encoder, has failed. Packets and decoded
@@ -114,7 +117,7 @@ const PACING_INTERVAL_MS = 500
 
 /** Throws a `SourceFault` or `GstError` if the pipeline cannot be created. */
 export function createPipelineSession(options: PipelineSessionOptions): PipelineSession {
-  const { origin, clock } = options
+  const { origin, clock, log } = options
   const outcome = Promise.withResolvers<Outcome>()
 
   const pipeline = new Pipeline(buildLaunch(options), message => {
@@ -154,12 +157,28 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   function onSample(sample: Sample) {
     hasPackets = true
     silence?.onPacket()
-    // Queued packets may arrive after the end, when the pipeline can no longer be queried.
-    if (phase !== 'ended') trackTime(sample)
-    options.onSample(sample)
-    sample.release()
+    try {
+      // Queued packets may arrive after the end, when the pipeline can no longer be queried.
+      if (phase !== 'ended') trackTime(sample)
+      options.onSample(sample)
+    } catch (error) {
+      endUnprocessable(error as Error)
+    } finally {
+      sample.release()
+    }
 
     if (phase !== 'ended' && origin.live) updateReceptionIfDue()
+  }
+
+  /**
+   * Ends the session after a packet could not be processed. An exception that leaves a callback of
+   * GStreamer would end the process.
+   */
+  function endUnprocessable(cause: Error) {
+    if (phase === 'ended') return
+    log.error({ origin: origin.name, err: cause }, 'failed to process packet')
+    const reason = `${origin.name} sent a packet that cannot be processed: ${cause.message}`
+    outcome.resolve({ end: 'lost', fault: new SourceFault(reason, { transient: true, cause }) })
   }
 
   function trackTime(sample: Sample) {

@@ -211,6 +211,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
       unpaced: pacing === 'all',
       ptsOffset: position.nextPts(origin.live),
       clock,
+      log,
       onSample: packets.read,
       onAuxiliaryFailure(error) {
         sound.onAuxiliaryFailure(error)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { createLog } from '@eyrie/kit'
 import { describe, expect, it, vi } from 'vitest'
 import {
   createDesiredSource,
@@ -39,6 +40,7 @@ describe('pacing of a file', () => {
       unpaced: false,
       ptsOffset: 0,
       clock: systemClock,
+      log: createLog('media', 'silent'),
       onSample: ({ pts }) => packets.push(pts!),
       onAuxiliaryFailure: () => {},
       onClock: () => {},

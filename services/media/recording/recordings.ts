@@ -165,7 +165,12 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       archive = opened.archive
       closeArchive = opened.close
       archive.rebuildIndex().then(
-        files => files > 0 && log.info({ files }, 'recordings indexed'),
+        ({ files, failures }) => {
+          if (files > 0) log.info({ files, failed: failures.length }, 'recordings indexed')
+          for (const { file, error } of failures) {
+            log.error({ file, err: error }, 'failed to index recording')
+          }
+        },
         error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
       // Not awaited: the first run may have to delete the recordings of days.

@@ -2,14 +2,16 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
+import { createClip } from '../format/clip.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
 import { TIMELINE_START } from '../format/playback-timeline.ts'
 import {
@@ -29,6 +31,10 @@ const track = {
   avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
 }
 const UNIT_BYTES = 1000
+/** Bytes of a `moof` up to its first track: its own header, and the box `mfhd`. */
+const MOOF_START_BYTES = 24
+/** Offset of the number of samples from the type of a `trun` box. */
+const TRUN_SAMPLE_COUNT = 8
 
 function open(folder: string, options: Partial<ArchiveOptions> = {}) {
   const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 }, ...options })
@@ -243,12 +249,48 @@ describe('recording archive after a crash', () => {
     before.shutDown()
     const archive = open(folder)
     expect(archive.isRebuilding()).toBe(true)
-    expect(await archive.rebuildIndex()).toBe(1)
+    expect(await archive.rebuildIndex()).toEqual({ files: 1, failures: [] })
     expect([archive.isRebuilding(), listRanges(archive)]).toEqual([false, ['12:00:00-12:00:29']])
     expect(readSegment(path)).toMatchObject({
       bytes: statSync(path).size,
       fragments: { length: 29 },
     })
+  })
+
+  it('omits a fragment whose moof was overwritten with zeros', async () => {
+    const folder = createTemporaryFolder()
+    const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+    const { path } = write(before, 1, NOON_US, { seconds: 4, close: false })
+    before.shutDown()
+    const bytes = readFileSync(path)
+    const [, second, , last] = readSegment(path)!.fragments
+    for (const { offset } of [second!, last!]) {
+      bytes.fill(0, offset + MOOF_START_BYTES, offset + bytes.readUInt32BE(offset))
+    }
+    writeFileSync(path, bytes)
+
+    const archive = open(folder)
+    expect(await archive.rebuildIndex()).toEqual({ files: 1, failures: [] })
+    expect(listRanges(archive)).toEqual(['12:00:00-12:00:03'])
+    expect(readSegment(path)!.fragments.map(({ timeUs }) => timeUs - NOON_US)).toEqual([0, 2e6])
+    expect(createClip([{ path }], NOON_US, NOON_US + 4e6)).toBeDefined()
+  })
+
+  it('reports a file that cannot be read, and indexes the others', async () => {
+    const folder = createTemporaryFolder()
+    const before = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+    const damaged = write(before, 1, NOON_US, { close: false })
+    write(before, 2, NOON_US, { close: false })
+    before.shutDown()
+    const bytes = readFileSync(damaged.path)
+    bytes.writeUInt32BE(0xffffffff, bytes.indexOf('trun') + TRUN_SAMPLE_COUNT)
+    writeFileSync(damaged.path, bytes)
+
+    const archive = open(folder)
+    const { files, failures } = await archive.rebuildIndex()
+    expect([files, failures.map(({ file }) => file)]).toEqual([2, [relative(folder, damaged.path)]])
+    expect([archive.isRebuilding(), archive.listSources()]).toEqual([false, [2]])
+    expect(existsSync(damaged.path)).toBe(true)
   })
 
   it('deletes files without pictures and rows without files', async () => {

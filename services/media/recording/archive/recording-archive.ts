@@ -25,6 +25,12 @@ export interface ArchiveOptions {
 /** How far a segment has been written. The end is in µs since 1970. */
 type Growth = Pick<SegmentRow, 'endUs' | 'bytes'>
 
+/** A file that could not be indexed. */
+export interface IndexFailure {
+  file: string
+  error: Error
+}
+
 /** A segment to which nothing more is written. */
 export interface ClosedSegment extends Growth {
   id: number
@@ -66,16 +72,21 @@ export function createArchive({
 
     /**
      * Indexes the files that are missing in the index after a crash. Resolves to the number of
-     * files.
+     * inspected files, and the failures among them.
      */
-    async rebuildIndex(): Promise<number> {
+    async rebuildIndex(): Promise<{ files: number; failures: IndexFailure[] }> {
+      const failures: IndexFailure[] = []
       for (const file of unindexedFiles) {
-        indexFile(folder, file, index)
+        try {
+          indexFile(folder, file, index)
+        } catch (error) {
+          failures.push({ file, error: error as Error })
+        }
         // Other calls of the archive are handled between two files.
         await yieldToEventLoop()
       }
       isRebuilding = false
-      return unindexedFiles.length
+      return { files: unindexedFiles.length, failures }
     },
     isRebuilding: () => isRebuilding,
 

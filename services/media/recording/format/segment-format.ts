@@ -42,6 +42,7 @@ export interface SegmentContent {
   info: SegmentInfo
   /** The boxes `ftyp` and `moov`. */
   init: Uint8Array
+  /** The fragments with pictures. */
   fragments: Fragment[]
   /** Number of bytes up to the end of the last complete fragment. */
   bytes: number
@@ -159,9 +160,11 @@ function parseBoxes(read: ReadBytes, size: number): SegmentContent | undefined {
         moof = { offset, ...readSamples(read(offset, length), offset) }
         break
       case 'mdat':
-        if (!moof || !info) break
-        fragments.push({ ...moof, length: end - moof.offset, timeUs })
-        completeBytes = end
+        // The moof of a damaged fragment may list no pictures.
+        if (moof?.pictures.length && info) {
+          fragments.push({ ...moof, length: end - moof.offset, timeUs })
+          completeBytes = end
+        }
         moof = undefined
     }
   }

@@ -40,7 +40,10 @@ export function u16(...values: number[]): Buffer {
   return encoded
 }
 
-export function u32(...values: number[]): Buffer {
+export const u32 = (...values: number[]): Buffer => u32Table(values)
+
+/** Encodes any number of values. The number of arguments of a function is limited. */
+export function u32Table(values: readonly number[]): Buffer {
   const encoded = Buffer.alloc(values.length * 4)
   for (let i = 0; i < values.length; i++) encoded.writeUInt32BE(values[i]!, i * 4)
   return encoded

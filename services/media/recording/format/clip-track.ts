@@ -1,4 +1,4 @@
-import { box, fullBox, i32, u16, u32, u64 } from '@eyrie/kit/mp4-boxes'
+import { box, fullBox, u16, u32, u32Table, u64 } from '@eyrie/kit/mp4-boxes'
 import { findBox, getType, readChildren, withUint32 } from './box-reader.ts'
 import type { Sample } from './fragment-samples.ts'
 
@@ -91,12 +91,10 @@ function createSampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
     const end = samples[index + 1]?.dts ?? dts + duration
     return end - dts
   })
-  const durationRuns = encodeRuns(durations, (count, duration) => u32(count, duration))
+  const durationRuns = encodeRuns(durations)
 
   const compositionOffsets = samples.map(({ dts, pts }) => pts - dts)
-  const offsetRuns = encodeRuns(compositionOffsets, (count, offset) =>
-    Buffer.concat([u32(count), i32(offset)]),
-  )
+  const offsetRuns = encodeRuns(compositionOffsets)
 
   // In `stsz`, 0 instead of a common size means that each sample has a size of its own.
   const commonSize = 0
@@ -107,12 +105,12 @@ function createSampleTable(stbl: Buffer, chunks: readonly Chunk[]): Buffer {
   return box(
     'stbl',
     findBox(stbl, ['stsd']),
-    fullBox('stts', 0, 0, u32(durationRuns.length), ...durationRuns),
-    fullBox('ctts', 1, 0, u32(offsetRuns.length), ...offsetRuns),
+    fullBox('stts', 0, 0, u32(durationRuns.length), createRunTable(durationRuns)),
+    fullBox('ctts', 1, 0, u32(offsetRuns.length), createRunTable(offsetRuns)),
     ...createSyncSampleBoxes(samples),
-    fullBox('stsc', 0, 0, u32(chunkRuns.length), ...chunkRuns),
-    fullBox('stsz', 0, 0, u32(commonSize, samples.length, ...sizes)),
-    fullBox('co64', 0, 0, u32(chunks.length), ...chunkOffsets),
+    fullBox('stsc', 0, 0, u32(chunkRuns.length), u32Table(chunkRuns.flat())),
+    fullBox('stsz', 0, 0, u32(commonSize, samples.length), u32Table(sizes)),
+    fullBox('co64', 0, 0, u32(chunks.length), Buffer.concat(chunkOffsets)),
   )
 }
 
@@ -125,36 +123,40 @@ function createSyncSampleBoxes(samples: readonly Sample[]): Buffer[] {
     if (keyframe) keyframeNumbers.push(index + 1)
   }
   if (keyframeNumbers.length === samples.length) return []
-  return [fullBox('stss', 0, 0, u32(keyframeNumbers.length, ...keyframeNumbers))]
+  return [fullBox('stss', 0, 0, u32(keyframeNumbers.length), u32Table(keyframeNumbers))]
 }
 
 /**
  * Returns the entries of the `stsc` box: one for each run of chunks with the same number of
  * samples.
  */
-function createChunkRuns(chunks: readonly Chunk[]): Buffer[] {
+function createChunkRuns(chunks: readonly Chunk[]): number[][] {
+  const sampleDescription = 1
   let firstChunk = 1
-  return encodeRuns(
-    chunks.map(({ samples }) => samples.length),
-    (chunkCount, sampleCount) => {
-      const sampleDescription = 1
-      const entry = u32(firstChunk, sampleCount, sampleDescription)
-      firstChunk += chunkCount
-      return entry
-    },
-  )
+  return encodeRuns(chunks.map(({ samples }) => samples.length)).map(({ count, value }) => {
+    const entry = [firstChunk, value, sampleDescription]
+    firstChunk += count
+    return entry
+  })
 }
 
-/** Run-length encodes values. Returns one entry for each run of equal values. */
-function encodeRuns(
-  values: readonly number[],
-  write: (count: number, value: number) => Buffer,
-): Buffer[] {
-  const runs: { count: number; value: number }[] = []
+/** Equal consecutive values. */
+interface Run {
+  count: number
+  value: number
+}
+
+/** Run-length encodes values. */
+function encodeRuns(values: readonly number[]): Run[] {
+  const runs: Run[] = []
   for (const value of values) {
     const last = runs.at(-1)
     if (last?.value === value) last.count++
     else runs.push({ count: 1, value })
   }
-  return runs.map(({ count, value }) => write(count, value))
+  return runs
 }
+
+/** Returns the count and the value of each run. Negative values are written as signed numbers. */
+const createRunTable = (runs: readonly Run[]): Buffer =>
+  u32Table(runs.flatMap(({ count, value }) => [count, value >>> 0]))

@@ -69,8 +69,8 @@ type RecordingConfiguration = NonNullable<DesiredSource['recording']>
 
 /** Holds several seconds of many cameras while the disk is slow. */
 const MAX_QUEUED_BYTES = 64 << 20
-/** Time between two applications of the retention policies. */
-const RETENTION_INTERVAL_MS = 1000
+/** Time between two applications of the retention policies, and between two checks of recorders. */
+const CHECK_INTERVAL_MS = 1000
 /** Maximum time to wait for the disk when the service stops. */
 const STOP_TIMEOUT_MS = 800
 
@@ -94,7 +94,14 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   async function applyRetentionPeriodically() {
     while (!stopping.signal.aborted) {
       await applyRetention()
-      await clock.sleep(RETENTION_INTERVAL_MS, stopping.signal).catch(() => {})
+      await clock.sleep(CHECK_INTERVAL_MS, stopping.signal).catch(() => {})
+    }
+  }
+
+  async function checkSilencePeriodically() {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(CHECK_INTERVAL_MS, stopping.signal).catch(() => {})
+      for (const recorder of recorders.values()) recorder.checkSilence()
     }
   }
 
@@ -175,6 +182,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       )
       // Not awaited: the first run may have to delete the recordings of days.
       retentionEnded = applyRetentionPeriodically()
+      void checkSilencePeriodically()
     },
 
     apply(sources) {

@@ -7,11 +7,13 @@ import { createRecorder } from './source-recorder.ts'
 const aroundEvents: Recording = { mode: 'event', before_s: 2, after_s: 2, sound: false }
 const TICKS = 90_000
 
-function record() {
+const continuous: Recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: false }
+
+function record(recording = aroundEvents) {
   const { segmenter, queue, contents } = createTestSegmenter()
   const stream = createStream<Track>(7)
   stream.begin(track)
-  const recorder = createRecorder({ stream, sound: undefined }, segmenter, aroundEvents)
+  const recorder = createRecorder({ stream, sound: undefined }, segmenter, recording)
   let written = 0
   return {
     /** Writes pictures up to this stream time. */
@@ -27,6 +29,16 @@ function record() {
         time,
         data: { type: 'bell' },
       })
+    },
+    /** Lets time pass in which the source is silent. */
+    wait(seconds: number) {
+      for (let second = 0; second < seconds; second++) recorder.checkSilence()
+    },
+    /** Returns the number of units in closed segments. */
+    async countClosed() {
+      await queue.drain()
+      return contents().flatMap(({ fragments }) => fragments.flatMap(({ pictures }) => pictures))
+        .length
     },
     status: recorder.status,
     /** Stops and returns the numbers of all recorded units. */
@@ -82,4 +94,28 @@ describe('recorder in event mode', () => {
       expect(await recorded()).toEqual(unitsBetween(2, 12))
     },
   )
+})
+
+describe('continuous recorder', () => {
+  it('waits, with everything on the disk, when its source is silent for ten seconds', async () => {
+    const { playTo, wait, status, countClosed } = record(continuous)
+    playTo(3.4)
+    wait(9)
+    expect(status().state).toBe('recording')
+    wait(1)
+    expect(status().state).toBe('waiting')
+    expect(await countClosed()).toBe(3.4 * FPS)
+    playTo(5)
+    expect(status().state).toBe('recording')
+  })
+
+  it('continues at once after a shorter pause, also in the middle of a GOP', async () => {
+    const { playTo, wait, recorded } = record(continuous)
+    playTo(3.4)
+    wait(9)
+    playTo(5)
+    wait(9)
+    playTo(7)
+    expect(await recorded()).toEqual(unitsBetween(0, 7))
+  })
 })

@@ -42,9 +42,16 @@ export interface Recorder {
   status(): RecorderStatus
   /** Closes the current segment. The next keyframe begins a new segment. */
   closeSegment(): void
+  /** Must be called once a second. Closes the current segment when the source is silent. */
+  checkSilence(): void
   stop(): void
 }
 
+/**
+ * The current segment is closed after this time without a picture. A shorter pause of a network
+ * loses no picture: they follow at once, and a new segment could begin only at the next keyframe.
+ */
+const MAX_SILENCE_S = 10
 /** Maximum delay of an event after its picture. */
 const MAX_EVENT_DELAY_S = 5
 /** Maximum delay of an analysis result after its picture. */
@@ -79,11 +86,13 @@ export function createRecorder(
   let isWriting = false
   /** Event mode only: end of the recording around the latest event. */
   let recordUntilPts = -1
+  let silentSeconds = 0
 
   const isRecorded = (unit: StreamUnit) =>
     recording.mode === 'continuous' || unit.pts <= recordUntilPts
 
   function addPicture(unit: StreamUnit, track: Track) {
+    silentSeconds = 0
     gops.add(unit, track)
     if (unit.keyframe) setWriting(isRecorded(unit))
     if (isWriting) writer.write(unit, track)
@@ -199,6 +208,10 @@ export function createRecorder(
       return { state: isRecording ? 'recording' : 'waiting', ...stats }
     },
     closeSegment: segmenter.end,
+    checkSilence() {
+      silentSeconds++
+      if (silentSeconds >= MAX_SILENCE_S && segmenter.isOpen()) segmenter.end()
+    },
     stop() {
       packets?.leave()
       segmenter.end()

@@ -1,8 +1,9 @@
 import type { SystemAlertReport } from '@eyrie/contract/management/system-alert-kind'
 import { eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import { pictureReference, systemAlert } from '../db/schema/index.ts'
+import { pictureReference, source, systemAlert } from '../db/schema/index.ts'
 import { toTimestamp } from '../db/sql-values.ts'
+import { isAnyOf } from '../db/text-array.ts'
 import { describeAlert } from './alert-texts.ts'
 import type { Condition } from './rules/condition.ts'
 import type { Observation } from './rules/observation.ts'
@@ -80,16 +81,32 @@ export async function readReferences(tx: Transaction): Promise<Map<string, Pictu
   return new Map(rows.map(({ source_id, ...reference }) => [source_id, reference]))
 }
 
-export async function storeReference(
+/**
+ * Stores what was learned about the pictures of each source. Forgets the sources that were deleted
+ * meanwhile.
+ */
+export async function storeReferences(
   tx: Transaction,
-  sourceId: string,
-  { samples, sharpness, edges }: PictureReference,
+  references: Map<string, PictureReference>,
 ): Promise<void> {
-  const values = { samples, sharpness, edges: [...edges] }
-  await tx
-    .insert(pictureReference)
-    .values({ source_id: sourceId, ...values })
-    .onConflictDoUpdate({ target: pictureReference.source_id, set: values })
+  // Locked, so that no source is deleted before its reference is stored.
+  const existing = await tx
+    .select({ source_id: source.source_id })
+    .from(source)
+    .where(isAnyOf(source.source_id, [...references.keys()]))
+    .for('key share')
+  const existingIds = new Set(existing.map(({ source_id }) => source_id))
+  for (const [sourceId, { samples, sharpness, edges }] of references) {
+    if (!existingIds.has(sourceId)) {
+      references.delete(sourceId)
+      continue
+    }
+    const values = { samples, sharpness, edges: [...edges] }
+    await tx
+      .insert(pictureReference)
+      .values({ source_id: sourceId, ...values })
+      .onConflictDoUpdate({ target: pictureReference.source_id, set: values })
+  }
 }
 
 /** Deletes what was learned about the pictures of a source, so that it is learned anew. */

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { eq } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   sharedManagement,
@@ -12,7 +13,8 @@ import { serveSchedulerApi } from '../../../test/fixtures/scheduler/scheduler-ap
 import { startSmtpReceiver } from '../../../test/fixtures/scheduler/smtp-receiver.ts'
 import { startWebhookReceiver } from '../../../test/fixtures/scheduler/webhook-receiver.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
-import { delivery, job, setting } from '../db/schema/index.ts'
+import { firstRow } from '../db/rows.ts'
+import { delivery, job, pictureReference, setting, source } from '../db/schema/index.ts'
 import { BEGIN_MS, running, simulateAlerts, unreachable } from './simulated-alerts.fixture.ts'
 
 const { systemAlert: routes } = managementRoutes
@@ -80,6 +82,26 @@ describe('system alerts', () => {
     expect(await readDeliveries()).toHaveLength(1)
     await report(running, 90)
     expect(await readDeliveries()).toHaveLength(2)
+  })
+
+  it('continue after the deletion of a camera whose usual picture is known', async () => {
+    const { source_id } = await management.database.system('test', async tx => {
+      const [row] = await tx.select().from(source).where(eq(source.source_id, records.source_id))
+      const { source_id: _, ...fields } = row!
+      const copy = firstRow(
+        await tx
+          .insert(source)
+          .values({ ...fields, source_sid: 8 })
+          .returning(),
+      )
+      const usual = { samples: 30, sharpness: 200, edges: [] }
+      await tx.insert(pictureReference).values({ source_id: copy.source_id, ...usual })
+      return copy
+    })
+    await report(running, 90)
+    await management.call(managementRoutes.source.delete, { source_id })
+    await report(unreachable, 180)
+    expect(await listAlerts()).toMatchObject([{ system_alert_kind: 'camera_unreachable' }])
   })
 
   it('report a flapping camera once', async () => {

@@ -18,7 +18,7 @@ import {
   readOpenAlerts,
   readReferences,
   type SystemAlertRow,
-  storeReference,
+  storeReferences,
   updateAlert,
 } from './alert-store.ts'
 import { getTitle } from './alert-texts.ts'
@@ -117,7 +117,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     await storeAlertDeliveries(tx, settings, nowMs)
 
     if (isSlowDue) {
-      for (const [sourceId, reference] of learned) await storeReference(tx, sourceId, reference)
+      await storeReferences(tx, learned)
       await deleteOldAlerts(tx, nowMs)
     }
     const unacknowledged = (await readOpenAlerts(tx)).filter(

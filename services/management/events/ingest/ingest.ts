@@ -3,6 +3,7 @@ import { and, between, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
 import { firstRow } from '../../db/rows.ts'
 import { engine, engineState, event } from '../../db/schema/index.ts'
+import { toStorable } from '../../db/storable-json.ts'
 import { addToLiveCounts } from '../../feed/live-counts.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
 import { computeContribution, OCCUPANCY_AVERAGE } from '../statistics/contribution.ts'
@@ -23,8 +24,6 @@ import {
 } from './output-position.ts'
 
 const SHA256_HEX = /^[\da-f]{64}$/
-/** Matches JSON escapes of characters that Postgres rejects: NUL and unpaired surrogates. */
-const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f][\da-f]{2})/i
 
 export interface IngestOptions {
   database: Database
@@ -252,23 +251,4 @@ function toEventRow(
     picture: hasPicture ? picture : null,
     picture_offset: hasPicture ? pictureOffset : null,
   }
-}
-
-/** Replaces characters that Postgres rejects with U+FFFD, the replacement character. */
-function toStorable<Value>(value: Value): Value {
-  const isStorable = !UNSTORABLE_ESCAPE.test(JSON.stringify(value))
-  return isStorable ? value : (replaceUnstorable(value) as Value)
-}
-
-/** Replaces the characters in all texts of a JSON value. */
-function replaceUnstorable(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd')
-  if (Array.isArray(value)) return value.map(replaceUnstorable)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      replaceUnstorable(key),
-      replaceUnstorable(member),
-    ]),
-  )
 }

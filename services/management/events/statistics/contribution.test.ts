@@ -56,6 +56,7 @@ describe('contribution of an event', () => {
     [{ type: 'collision' }, { frame_collision: 1, total_collision: 1 }],
     [{ type: 'near-miss' }, { frame_near_miss: 1, total_near_miss: 1 }],
     [{ type: 'a-plugin-of-its-own' }, undefined],
+    [{ type: 'zone-exit', dwell_time: Number.MAX_VALUE }, undefined],
   ])('of %j is %j', (event, added) => {
     expect(contribute({ event })).toEqual([added])
   })
@@ -210,5 +211,23 @@ describe('contribution to the key of a plugin', () => {
         { event: { type: 'fire', fire_size: 2 } },
       ),
     ).toEqual([{ fire: 1, fire_size: 2 }])
+  })
+})
+
+describe('contribution of values that the database could not store', () => {
+  it('is empty for values without a meaning, whose sum would exceed the largest number', () => {
+    const huge = { occupancy: Number.MAX_VALUE, fire: -Number.MAX_VALUE }
+    expect(contribute({ count: { hall: huge } })).toEqual([undefined])
+    const mean = contributeWith(
+      { customAggregations: { speed: 'mean' } },
+      { count: { hall: { speed: 4 }, yard: { speed: Number.MAX_VALUE } } },
+      { event: { type: 'passed', speed: Number.MAX_VALUE } },
+    )
+    expect(mean).toEqual([{ speed: 4 }, undefined])
+  })
+
+  it('is empty for counters whose names are too long', () => {
+    expect(contribute({ count: { ['x'.repeat(501)]: { fire: 1 } } })).toEqual([undefined])
+    expect(contribute({ count: { ['x'.repeat(500)]: { fire: 1 } } })).toEqual([{ fire: 1 }])
   })
 })

@@ -77,6 +77,16 @@ const TOTAL_BY_KEY: Partial<Record<BuiltInStatisticKey, BuiltInStatisticKey>> = 
 }
 /** Name of counters that belong to the whole channel rather than to one of its lines or zones. */
 const CHANNEL_WIDE = ''
+/**
+ * Larger values, such as the largest number for "unknown", are ignored: their sum could exceed what
+ * the database can store, and the messages of the engine after them would wait for ever.
+ */
+const MAX_VALUE = 1e15
+/** Counters with longer names are ignored, because the database could not index them. */
+const MAX_NAME_LENGTH = 500
+
+const isCountable = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) <= MAX_VALUE
 
 /** The state and settings of a channel that determine what its messages contribute. */
 export interface ChannelCounting {
@@ -146,7 +156,7 @@ function contributeStandardKeys(
   }
   if (data.type === 'zone-enter') return countsVisits ? { total: 1 } : {}
   if (data.type === 'zone-exit') {
-    return typeof data.dwell_time === 'number' ? { dwell_time: data.dwell_time } : {}
+    return isCountable(data.dwell_time) ? { dwell_time: data.dwell_time } : {}
   }
 
   const levelKey = data.type === 'smoke' ? KEY_BY_SMOKE_LEVEL[String(data.level)] : undefined
@@ -174,7 +184,7 @@ function contributeCustomKeys(
   for (const [key, aggregation] of Object.entries(customAggregations)) {
     if (aggregation === 'mean') {
       const value = data[key]
-      if (typeof value === 'number') contribution[key] = value
+      if (isCountable(value)) contribution[key] = value
       continue
     }
 
@@ -215,7 +225,9 @@ function contributeCounts(
   const previousOccupancy = counters.getTotal(OCCUPANCY) ?? 0
 
   for (const [name, values] of Object.entries(data)) {
+    if (name.length > MAX_NAME_LENGTH) continue
     for (const [key, value] of Object.entries(values)) {
+      if (!isCountable(value)) continue
       switch (findCountAggregation(key, customAggregations)) {
         case 'sum': {
           const growth = computeGrowth(counters.get(name, key)?.value ?? 0, value)
@@ -230,7 +242,9 @@ function contributeCounts(
           break
         case 'mean':
           contribution[key] = computeMean(
-            Object.values(data).flatMap(counter => counter[key] ?? []),
+            Object.values(data)
+              .flatMap(counter => counter[key] ?? [])
+              .filter(isCountable),
           )
           break
       }

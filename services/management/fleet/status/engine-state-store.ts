@@ -11,6 +11,7 @@ import {
   picture,
   type ReportedCondition,
 } from '../../db/schema/index.ts'
+import { toStorable } from '../../db/storable-json.ts'
 import { addPluginUsecases } from '../../inventory/plugin-usecases.ts'
 import type { EngineFacts } from './engine-facts.ts'
 
@@ -92,8 +93,10 @@ export function createEngineStateStore(database: Database, engineId: string): En
       .where(and(eq(picture.engine_id, engineId), isNotNull(picture.next_attempt)))
 
   return {
-    recordConnected: ({ about, activation, catalog, statistics, routes }) =>
+    recordConnected: ({ about, activation, catalog: reported, statistics, routes }) =>
       transact(async tx => {
+        // The catalog contains texts of plugins.
+        const catalog = toStorable(reported)
         await upsert(tx, {
           ...toConnectedState(activation.activated),
           engine_version: about.version,
@@ -120,7 +123,7 @@ export function createEngineStateStore(database: Database, engineId: string): En
     recordContact: () => storeState({ seen_at: new Date() }),
     recordConfigurationHash: hash => storeState({ engine_hash: hash }),
     recordCondition: condition => storeState({ condition }),
-    recordDrift: drift => storeState({ drift, drift_checked_at: sql`now()` }),
+    recordDrift: drift => storeState({ drift: toStorable(drift), drift_checked_at: sql`now()` }),
 
     recordDisconnected: (status, reason) =>
       transact(async tx => {

@@ -10,6 +10,9 @@ const DAY_MS = 86_400_000
  * whole hour, which does not affect the result.
  */
 const OFFSET_CHECK_MS = 28 * DAY_MS
+/** There are no statistics outside of this time. A client may request thousands of years. */
+const EARLIEST_MS = Date.UTC(2000, 0)
+const LATEST_MS = Date.UTC(2100, 0)
 
 /**
  * Buckets are the intervals, such as hours or months, into which the history of a
@@ -101,8 +104,9 @@ function createMonthBuckets(months: number, timeZone: string): Buckets {
  */
 function hasHourOffsets(timeZone: string, { from, to }: Period): boolean {
   const isWholeHour = (timeMs: number) => getOffsetMs(timeMs, timeZone) % HOUR_MS === 0
-  for (let timeMs = from - DAY_MS; timeMs < to; timeMs += OFFSET_CHECK_MS) {
+  const end = Math.min(to, LATEST_MS)
+  for (let timeMs = Math.max(from, EARLIEST_MS) - DAY_MS; timeMs < end; timeMs += OFFSET_CHECK_MS) {
     if (!isWholeHour(timeMs)) return false
   }
-  return isWholeHour(to + DAY_MS)
+  return isWholeHour(end + DAY_MS)
 }

@@ -81,6 +81,12 @@ describe('evaluateAlert', () => {
     )
   })
 
+  it('fires again after a clock that was ahead has been corrected', () => {
+    const everyMinute = { ...over5, frequency: 60 }
+    const firedAhead = { firedAt: 7_200_000, holds: true }
+    expect(evaluateAlert(everyMinute, firedAhead, message(6, 0)).fires).toBe(true)
+  })
+
   it('never fires more often than the frequency', () => {
     const triggers = fc.array(
       fc.record({

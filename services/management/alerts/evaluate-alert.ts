@@ -53,7 +53,8 @@ export function evaluateAlert(
   if (!holds) return { fires: false, holds }
   if (frequency === 0) return { fires: cause === 'message' || !state.holds, holds }
   const { firedAt } = state
-  const isIntervalOver = firedAt === undefined || timeMs - firedAt >= frequency * 1000
+  // A clock that was ahead for a time must not silence the alert until then.
+  const isIntervalOver = firedAt === undefined || Math.abs(timeMs - firedAt) >= frequency * 1000
   return { fires: isIntervalOver, holds }
 }
 

@@ -27,6 +27,8 @@ import { type FiredAlert, storeNotifications } from './store-notifications.ts'
  * long ago, when all messages about it have probably arrived.
  */
 const MESSAGE_DELAY_MS = 2000
+/** How much later than now an evaluation may be. */
+const MAX_LEAD_MS = 60_000
 
 /**
  * Evaluates all active alerts for the current time `now` (epoch ms). This fires the alerts whose
@@ -91,9 +93,12 @@ async function evaluateAlerts(
   return { fired, changed }
 }
 
-/** Returns whether an alert is to be evaluated. A message may have caused a later evaluation. */
+/**
+ * Returns whether an alert is to be evaluated. A message may have caused a later evaluation; a much
+ * later one was caused by a clock that was ahead.
+ */
 const isDue = ({ evaluatedAt }: StoredAlertState, timeMs: number) =>
-  evaluatedAt === undefined || evaluatedAt <= timeMs
+  evaluatedAt === undefined || evaluatedAt <= timeMs || evaluatedAt > timeMs + MAX_LEAD_MS
 
 /** Returns the condition that the channel of an alert is on an engine that is online. */
 const whereEngineOnline = (tx: Transaction) =>

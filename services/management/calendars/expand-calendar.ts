@@ -82,5 +82,8 @@ function toOccurrence({ start, end, summary, isFullDay }: EventInstance): Calend
  */
 function readSummary(summary: VEvent['summary'] | undefined): string {
   const title = typeof summary === 'object' ? summary.val : summary
-  return String(title ?? '').slice(0, MAX_SUMMARY_LENGTH)
+  // The limit may cut a character in two.
+  return String(title ?? '')
+    .slice(0, MAX_SUMMARY_LENGTH)
+    .toWellFormed()
 }

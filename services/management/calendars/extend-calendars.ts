@@ -1,5 +1,5 @@
 import type { Log } from '@eyrie/kit'
-import { eq, lt } from 'drizzle-orm'
+import { and, eq, lt } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
 import { calendar } from '../db/schema/index.ts'
 import { parseCalendar } from './parse-calendar.ts'
@@ -16,9 +16,12 @@ export async function extendCalendars(database: Database, now: Date, log: Log): 
   for (const { calendar_id: calendarId, calendar_ics: calendarIcs } of rows) {
     try {
       const parsed = await parseCalendar(calendarIcs, now)
-      await database.system('calendars', tx =>
-        tx.update(calendar).set(parsed).where(eq(calendar.calendar_id, calendarId)),
+      // Another file may have been uploaded meanwhile.
+      const isUnchanged = and(
+        eq(calendar.calendar_id, calendarId),
+        eq(calendar.calendar_ics, calendarIcs),
       )
+      await database.system('calendars', tx => tx.update(calendar).set(parsed).where(isUnchanged))
     } catch (err) {
       // The stored occurrences remain, and the others are extended.
       log.warn({ err, calendar_id: calendarId }, 'failed to extend calendar')

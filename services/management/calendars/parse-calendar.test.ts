@@ -59,6 +59,12 @@ describe('calendar files', () => {
     expect(events.map(({ end }) => end)).toEqual(['2026-06-01'])
   })
 
+  it('have titles of at most 200 characters, none of them half of an emoji', async () => {
+    const title = `${'x'.repeat(199)}🎄 and more`
+    const [event] = await parse(`DTSTART;VALUE=DATE:20261225\nSUMMARY:${title}`)
+    expect(event!.summary).toBe(`${'x'.repeat(199)}\ufffd`)
+  })
+
   it.each([
     ['no events', [], 'no events'],
     [

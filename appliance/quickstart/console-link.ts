@@ -33,6 +33,9 @@ export async function announceConsoleLink(
   log.info('eyrie', `ready: open ${managementUrl} and sign in, or open a link of ./eyrie open`)
   await requestConsoleLink(managementUrl, data, signal).then(
     link => print(`\n  ${link}\n\nThis link opens the console once, in a browser on this machine.`),
-    err => log.warn('quickstart', 'failed to create a link to the console', { err }),
+    err => {
+      // The appliance may be stopped as soon as it is ready.
+      if (!signal.aborted) log.warn('quickstart', 'failed to create a link to the console', { err })
+    },
   )
 }

@@ -40,7 +40,7 @@ export class ResultPublisher {
     this.#options = options
   }
 
-  /** Keeps what an element has not passed on, because it has dropped the frame. */
+  /** Keeps the results of a frame that an element has dropped, for the next one that is published. */
   addDropped(dropped: DroppedResults): void {
     this.#unpublished.add(dropped)
   }

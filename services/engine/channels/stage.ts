@@ -100,9 +100,8 @@ export class Stage {
   async process(received: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
     const element = this.#element
     if (!element) return 'failed'
-    const discontinuity = received.discontinuity || this.#hasMissedDiscontinuity
+    const frame = this.#hasMissedDiscontinuity ? { ...received, discontinuity: true } : received
     this.#hasMissedDiscontinuity = false
-    const frame = { ...received, discontinuity }
     try {
       const maxMs = element.isInspected ? MAX_INSPECTED_MS : MAX_PROCESS_MS
       const result = parseFrameResult(await withTimeout(maxMs, element.process(frame)))
@@ -120,7 +119,7 @@ export class Stage {
     }
   }
 
-  /** Must be called for each frame that was dropped before this stage. */
+  /** Must be called for each frame that was dropped before its element could process it. */
   miss({ discontinuity }: Pick<Frame, 'discontinuity'>): void {
     this.#hasMissedDiscontinuity ||= discontinuity
   }

@@ -1,6 +1,6 @@
 import type { EventData } from '@eyrie/element'
 import type { FrameStamp } from '../frames/ring-reader.ts'
-import type { Analysis } from './element-chain.ts'
+import type { Analysis, DroppedFrame } from './element-chain.ts'
 
 /**
  * Maximum number of events that wait for a frame to be published. Older ones are dropped: a channel
@@ -9,11 +9,7 @@ import type { Analysis } from './element-chain.ts'
 const MAX_EVENTS = 1000
 
 /** The results of a frame that an element has dropped. */
-export interface DroppedResults {
-  discontinuity: boolean
-  /** The events of the elements before it. */
-  events: readonly EventData[]
-}
+export type DroppedResults = Pick<FrameStamp, 'discontinuity'> & Pick<DroppedFrame, 'events'>
 
 /**
  * What dropped frames pass on to the next frame that is published, so that clients and sinks miss
@@ -30,6 +26,7 @@ export class UnpublishedResults {
 
   /** Adds the results that wait to those of a frame. */
   addTo({ stamp, analysis }: { stamp: FrameStamp; analysis: Analysis }) {
+    if (!this.#hasDiscontinuity && this.#events.length === 0) return { stamp, analysis }
     const discontinuity = stamp.discontinuity || this.#hasDiscontinuity
     const events = [...this.#events, ...analysis.events]
     this.#hasDiscontinuity = false

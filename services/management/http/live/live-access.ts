@@ -79,7 +79,7 @@ export function createLiveAccess({
 
   return async (c, next) => {
     const caller = await identifyViewer(c)
-    setAccessCheck(c, () => checkAgain(c).catch(error => hideInternalError(error, log)))
+    setAccessCheck(c, () => checkAgain(c).catch(error => logInternalError(error, log)))
     if (!isRestricted(caller)) return next()
 
     // The first segments of the path are empty and `live`.
@@ -96,11 +96,12 @@ export function createLiveAccess({
 const isRestricted = (caller: Principal | undefined): caller is Principal =>
   caller !== undefined && caller.role !== 'superadmin'
 
-/** Logs an error whose message clients must not see, and throws one without it. */
-function hideInternalError(error: unknown, log: Pick<Log, 'error'>): never {
-  if (error instanceof EyrieError) throw error
-  log.error({ err: error }, 'failed to check access to an open live view')
-  throw new EyrieError('internal', 'an internal error occurred: open the view again')
+/** Logs an error unless it is an answer to the client, and throws it again. */
+function logInternalError(error: unknown, log: Pick<Log, 'error'>): never {
+  if (!(error instanceof EyrieError)) {
+    log.error({ err: error }, 'failed to check access to an open live view')
+  }
+  throw error
 }
 
 /** A request of a caller who may see only some channels. Its path is `/live/{resource}/{item}`. */

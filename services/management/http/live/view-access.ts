@@ -9,8 +9,8 @@ import type { Context } from 'hono'
 const RECHECK_MS = 5_000
 
 /**
- * Throws `EyrieError`: `auth` or `rights` if the client may no longer see what it has requested,
- * another code if this cannot be checked.
+ * Throws `EyrieError` (`auth`, `rights`) if the client may no longer see what it has requested, and
+ * another `Error` if this cannot be checked.
  */
 export type CheckAccess = () => Promise<void>
 

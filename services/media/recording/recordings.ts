@@ -91,18 +91,15 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   const nowUs = () => clock.wall() * 1000
 
-  async function applyRetentionPeriodically() {
+  async function repeatUntilStopped(check: () => void | Promise<void>) {
     while (!stopping.signal.aborted) {
-      await applyRetention()
+      await check()
       await clock.sleep(CHECK_INTERVAL_MS, stopping.signal).catch(() => {})
     }
   }
 
-  async function checkSilencePeriodically() {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(CHECK_INTERVAL_MS, stopping.signal).catch(() => {})
-      for (const recorder of recorders.values()) recorder.checkSilence()
-    }
+  function checkSilence() {
+    for (const recorder of recorders.values()) recorder.checkSilence()
   }
 
   async function applyRetention() {
@@ -181,8 +178,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
       // Not awaited: the first run may have to delete the recordings of days.
-      retentionEnded = applyRetentionPeriodically()
-      void checkSilencePeriodically()
+      retentionEnded = repeatUntilStopped(applyRetention)
+      void repeatUntilStopped(checkSilence)
     },
 
     apply(sources) {

@@ -97,9 +97,9 @@ export function resolveServicePath(base: string, path: string): URL {
 }
 
 /**
- * Sends a request. Whether the server still knows a kept connection shows only when it is used, for
- * instance after the server was restarted: a request that changes nothing is then sent again, in
- * the end over a new connection.
+ * Sends a request. A kept connection may fail when it is used again, because the server has closed
+ * it or was restarted meanwhile. A request that changes nothing is then sent again, over another
+ * kept connection or a new one.
  */
 async function send(egress: Egress, url: URL, options: EgressRequest): Promise<IncomingMessage> {
   const { method = 'GET', headers = {}, body, signal, tlsInsecure } = options

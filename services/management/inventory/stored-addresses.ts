@@ -47,8 +47,8 @@ interface AddressChange {
 }
 
 /**
- * Returns a new address as it is stored. Throws `EyrieError` (`syntax`) if it contains `***` where
- * no secret is stored, or where one is stored for another server.
+ * Returns the value to store for a new address. Throws `EyrieError` (`syntax`) if the address
+ * contains `***` for a secret that is not stored, or that is stored for another server.
  */
 export function encryptAddress(
   { address, stored, hasSameServer, field }: AddressChange,

@@ -35,7 +35,7 @@ interface Run {
   leaveSource?(): Promise<void>
 }
 
-/** Time after which all encoders are tried again for readers, such as a recording. */
+/** Time after which all encoders are tried again for the remaining readers. */
 const RETRY_MS = 30_000
 
 /**
@@ -104,7 +104,8 @@ export function createTranscodedStream(options: TranscodedStreamOptions): OnDema
   }
 
   /**
-   * Disconnects all viewers. The next viewer starts another run. Readers stay, and wait for one.
+   * Disconnects all viewers. The next viewer starts another run. Readers, such as a recording, stay
+   * connected: another run starts for them after `RETRY_MS`.
    */
   function failRun(run: Run, reason: string) {
     if (run.stopping.signal.aborted) return

@@ -55,8 +55,8 @@ class RingFile {
   size_t payloadSize() const { return payloadSize_; }
   size_t bytes() const { return bytes_; }
 
-  // With pacing, waits until frame `n` is granted, or any frame if it is the first one. Returns false if the ring is closed or `cancelled` returns true. `wake`
-  // must be called when the result of `cancelled` changes.
+  // With pacing, waits until frame `n` is granted; for the first frame of the ring, until any frame is. Returns false if the
+  // ring is closed or `cancelled` returns true. `wake` must be called when the result of `cancelled` changes.
   bool waitForGrant(uint64_t n, const std::function<bool()> &cancelled);
   void wake();
   // `place` writes the picture to `payload` and returns its size, at most `payloadSize`. Returns false if a frame with this

@@ -29,8 +29,8 @@ export interface RetentionOptions {
 
 const US_PER_SECOND = 1_000_000
 /**
- * Time for which segments are deleted before other calls of the archive are handled. Shorter
- * retention may delete ten thousands of them, and all recorders wait for the archive.
+ * Time for which segments are deleted before other calls of the archive are handled. After
+ * retention was shortened, there may be tens of thousands, and all recorders wait for the archive.
  */
 const MAX_BATCH_MS = 100
 

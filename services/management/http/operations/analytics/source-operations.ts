@@ -139,7 +139,7 @@ async function findAddress(tx: Transaction, sourceId: string): Promise<string | 
   return row?.address
 }
 
-/** Returns a new address of a source as it is stored. `stored` is the previous one. */
+/** Returns the value to store for the address of a source. It replaces `stored`, if defined. */
 function encryptSourceAddress(
   address: string,
   stored: string | undefined,

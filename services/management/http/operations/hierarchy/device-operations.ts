@@ -15,10 +15,10 @@ import { defineLookup, defineOperation, type Operation } from '../../api/operati
 import { assertChanged } from '../../api/policy-errors.ts'
 
 /**
- * API operations on devices, such as cameras, and their streams. Responses contain a placeholder
- * instead of the password of a stream, and of those in its address. A client that sends the
- * placeholder back leaves the password unchanged. `transaction_id` changes with every change of a
- * device. `assertChanged` throws if the caller may read a device but not change it.
+ * API operations on devices, such as cameras, and their streams. In responses, a placeholder
+ * replaces the password of a stream and every password in the address of the stream. A client that
+ * sends the placeholder back leaves the password unchanged. `transaction_id` changes with every
+ * change of a device. `assertChanged` throws if the caller may read a device but not change it.
  */
 export function deviceOperations(secrets: Secrets): Operation[] {
   const view = defineLookup(deviceRoutes.view, async ({ input }, tx) => {

@@ -13,8 +13,8 @@ export interface Frame {
   /** Capture time in microseconds since 1970-01-01 UTC. */
   readonly time: number
   /**
-   * Whether the stream was interrupted before this frame. Elements must discard their state
-   * from earlier frames.
+   * Whether the stream was interrupted before this frame, or an earlier element was restarted, so
+   * that track ids start again. Elements must discard their state from earlier frames.
    */
   readonly discontinuity: boolean
   /**

@@ -120,7 +120,7 @@ class Frame:
     time: int
     """Capture time in microseconds since 1970."""
     discontinuity: bool = False
-    """Whether the stream was interrupted before this frame."""
+    """Whether the stream was interrupted before this frame, or an earlier element was restarted."""
     width: int
     """Width of the source picture in pixels."""
     height: int

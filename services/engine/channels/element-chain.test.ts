@@ -214,6 +214,27 @@ describe('failing element', () => {
     expect(chain.failure).toBeUndefined()
   })
 
+  it('is followed by a discontinuity, because a tracker that is reopened assigns its ids anew', async () => {
+    const received: string[] = []
+    function recordDiscontinuity(name: string): StagePlan {
+      return stage(name, ({ n, discontinuity }) => {
+        if (discontinuity) received.push(`${name} ${n}`)
+        return {}
+      })
+    }
+    const track = stage('track', ({ n }) => {
+      if (n === 2) throw new Error('boom')
+      return {}
+    })
+    await openChain(recordDiscontinuity('motion'), track, recordDiscontinuity('count'))
+    await chain.process(stamp(1))
+    await chain.process(stamp(2))
+    await vi.waitUntil(() => chain.isReady)
+    await chain.process(stamp(3))
+    await chain.process(stamp(4))
+    expect(received).toEqual(['count 3'])
+  })
+
   it('is retried until it opens', async () => {
     let attempts = 0
     await openChain({

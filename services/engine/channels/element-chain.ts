@@ -110,13 +110,15 @@ export class ElementChain {
    * Runs a frame through all elements. `upstream` contains the results of another engine for
    * this frame. Each element adds a child span to `trace`. Between two spans, the frame waited
    * for the next element. If an element drops a frame with a discontinuity, the elements that it
-   * has not reached learn of it with their next frame.
+   * has not reached learn of it with their next frame. A discontinuity also tells the elements
+   * after a reopened one that its tracks have ended: a tracker assigns its ids anew.
    */
   async process(
-    stamp: FrameStamp,
+    received: FrameStamp,
     upstream: Pick<Analysis, 'objects' | 'events'> = { objects: [], events: [] },
     trace?: Span,
   ): Promise<Analysis | DroppedFrame> {
+    let stamp = received
     let analysis: Analysis = { objects: upstream.objects, counters: {}, events: upstream.events }
     let lowScoreObjects: readonly DetectedObject[] = []
     // A turn is a place in the queue of an element. The frame enters all queues at once, so that
@@ -137,6 +139,7 @@ export class ElementChain {
         }
 
         turns[index]?.finish()
+        if (stage.takeStateLoss()) stamp = { ...stamp, discontinuity: true }
         analysis = addResult(analysis, stage.name, result)
         lowScoreObjects = result.lowScoreObjects ?? lowScoreObjects
       }

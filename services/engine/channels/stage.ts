@@ -56,6 +56,8 @@ export class Stage {
   #initialState: string | undefined
   /** Whether a frame with a discontinuity has not reached the element. */
   #hasMissedDiscontinuity = false
+  /** Whether the element has lost its state since `takeStateLoss` was last called. */
+  #hasLostState = false
 
   constructor(plan: StagePlan) {
     this.name = plan.name
@@ -122,6 +124,16 @@ export class Stage {
   /** Must be called for each frame that was dropped before its element could process it. */
   miss({ discontinuity }: Pick<Frame, 'discontinuity'>): void {
     this.#hasMissedDiscontinuity ||= discontinuity
+  }
+
+  /**
+   * Returns whether the element was opened again, and began without its state, since the last
+   * call.
+   */
+  takeStateLoss(): boolean {
+    const hasLostState = this.#hasLostState
+    this.#hasLostState = false
+    return hasLostState
   }
 
   /**
@@ -216,6 +228,7 @@ export class Stage {
   #fail(error: unknown): void {
     const wasStable = this.#element !== undefined && performance.now() - this.#openedAt > STABLE_MS
     this.#failureCount = wasStable ? 1 : this.#failureCount + 1
+    this.#hasLostState = !this.#plan.isStateless
     this.#failure = `${this.name}: ${error instanceof Error ? error.message : String(error)}`
     this.#plan.onHealth?.(this.#failure)
     this.#shadow?.tally.active.recordFailure(this.#failure)

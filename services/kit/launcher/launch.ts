@@ -34,6 +34,8 @@ export interface LaunchOptions {
    * process. The default is one `ipc`.
    */
   descriptors?: readonly ('ipc' | 'pipe' | number)[]
+  /** Environment variables of the program; none by default. */
+  environment?: Readonly<Record<string, string>>
 }
 
 export interface LaunchCommandOptions {
@@ -79,14 +81,14 @@ export function toLaunchCommand(
 }
 
 /**
- * Starts a program that can use only what the policy grants. It gets no environment variables, and
- * runs in the root folder, which it cannot list. If the kernel does not support a boundary, the
- * program starts without it, and the report says so.
+ * Starts a program that can use only what the policy grants. It gets none of the environment
+ * variables of this process, and runs in the root folder, which it cannot list. If the kernel does
+ * not support a boundary, the program starts without it, and the report says so.
  */
 export function launch(
   command: readonly [program: string, ...args: string[]],
   policy: LaunchPolicy,
-  { output, signal, timeoutMs, descriptors = ['ipc'] }: LaunchOptions,
+  { output, signal, timeoutMs, descriptors = ['ipc'], environment = {} }: LaunchOptions,
 ): LaunchedProcess {
   const inherit = STANDARD_DESCRIPTORS + descriptors.length
   // The pipe of the report is the last entry of `stdio`, so that the program does not inherit it.
@@ -94,7 +96,7 @@ export function launch(
   const [launcher, ...args] = toLaunchCommand(command, policy, { inherit, reportTo })
   const child = spawn(launcher, args, {
     cwd: '/',
-    env: {},
+    env: environment,
     stdio: ['ignore', output, output, ...descriptors, 'pipe'],
     killSignal: 'SIGKILL',
     ...(signal && { signal }),

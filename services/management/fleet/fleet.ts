@@ -101,6 +101,7 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
     database: Database,
   ): Promise<void> {
     if (!isRunning()) return
+    await leases.recordStoredUntil(database, listOutputDelays)
     const excessIds = new Set(excess)
     const followedIds = new Set([...engines].filter(id => subjects.has(id) && !excessIds.has(id)))
 
@@ -122,6 +123,16 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
     }
     const otherIds = [...engines].filter(engineId => !links.has(engineId))
     await readOtherEngines(database, otherIds)
+  }
+
+  /** Returns how far the stored output of engines is behind, in ms by engine id, where known. */
+  function listOutputDelays(): Map<string, number> {
+    const delays = new Map<string, number>()
+    for (const [engineId, link] of links) {
+      const delayMs = link.getOutputDelayMs()
+      if (delayMs !== undefined) delays.set(engineId, delayMs)
+    }
+    return delays
   }
 
   function createLink(database: Database, engineId: string): EngineLink {

@@ -131,6 +131,27 @@ export async function releaseLeases(
     .where(and(eq(lease.instance_id, instanceId), inArray(lease.subject, [...subjects])))
 }
 
+/**
+ * Records until when the output of engines is stored, if the instance holds their leases. `delays`
+ * is how far the output is behind, in ms by engine id. It must be read in this transaction, because
+ * the time is reckoned from the start of the transaction.
+ */
+export async function recordStoredUntil(
+  tx: Transaction,
+  instanceId: string,
+  delays: ReadonlyMap<string, number>,
+): Promise<void> {
+  const rows = Array.from(delays, ([subject, delayMs]) => ({ subject, delay_ms: delayMs }))
+  await tx.execute(sql`
+    update lease
+    set stored_until = now() - stored.delay_ms * interval '1 ms'
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as stored (
+      subject text,
+      delay_ms float8
+    )
+    where lease.subject = stored.subject and lease.instance_id = ${instanceId}`)
+}
+
 /** Deletes an instance and its leases. */
 export async function removeInstance(tx: Transaction, instanceId: string): Promise<void> {
   await tx.delete(managementInstance).where(eq(managementInstance.instance_id, instanceId))

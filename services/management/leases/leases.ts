@@ -5,6 +5,7 @@ import {
   BACKGROUND,
   type HeldLeases,
   holdsLease,
+  recordStoredUntil,
   releaseLeases,
   removeInstance,
   renewLeases,
@@ -35,6 +36,14 @@ export interface Leases {
   renew(): void
   /** Gives up the leases of engines. The work on these engines must have ended. */
   release(database: Database, subjects: readonly string[]): Promise<void>
+  /**
+   * Records until when the output of engines is stored. `listDelays` returns how far it is behind
+   * now, in ms by engine id.
+   */
+  recordStoredUntil(
+    database: Database,
+    listDelays: () => ReadonlyMap<string, number>,
+  ): Promise<void>
   /** Resolves when this instance runs the background jobs. Rejects when the signal aborts. */
   waitForBackground(signal: AbortSignal): Promise<void>
   /** Whether this instance runs the background jobs. */
@@ -135,6 +144,11 @@ export function createLeases({
       if (subjects.length > 0) {
         await database.system(OPERATION, tx => releaseLeases(tx, instanceId, subjects))
       }
+    },
+
+    async recordStoredUntil(database, listDelays) {
+      if (listDelays().size === 0) return
+      await database.system(OPERATION, tx => recordStoredUntil(tx, instanceId, listDelays()))
     },
 
     waitForBackground: background.waitUntilOpen,

@@ -24,6 +24,11 @@ export const lease = pgTable(
     instance_id: uuid()
       .notNull()
       .references(() => managementInstance.instance_id, { onDelete: 'cascade' }),
+    /**
+     * Everything that the engine had sent by this time is stored, by the clock of the database.
+     * Null until that is known, and for the background jobs.
+     */
+    stored_until: instant(),
   },
   table => [index('lease_by_instance').on(table.instance_id)],
 )

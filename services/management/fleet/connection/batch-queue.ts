@@ -20,12 +20,18 @@ export interface BatchQueue<Message> {
   /** Resolves when the queue is empty. Rejects when a batch fails. */
   push(message: Message): Promise<void>
   isFull(): boolean
+  /** How long the oldest message that is not handled yet has been waiting, in ms; 0 if none is. */
+  getDelayMs(): number
 }
 
 export function createBatchQueue<Message>(
   handle: (batch: Message[]) => Promise<unknown>,
 ): BatchQueue<Message> {
   let queued: Message[] = []
+  /** When the oldest of the queued messages was queued. */
+  let queuedAt = 0
+  /** The same of the batch that is being handled. Remains set after a failure. */
+  let handledQueuedAt: number | undefined
   let nextBatchAt = 0
   /**
    * The drain in progress. Remains set after a failure, so that every later `push` rejects too:
@@ -40,17 +46,24 @@ export function createBatchQueue<Message>(
       nextBatchAt = performance.now() + BATCH_INTERVAL_MS
       const batch = queued
       queued = []
+      handledQueuedAt = queuedAt
       await handle(batch)
+      handledQueuedAt = undefined
     }
     draining = undefined
   }
 
   return {
     push(message) {
+      if (queued.length === 0) queuedAt = performance.now()
       queued.push(message)
       draining ??= drain()
       return draining
     },
     isFull: () => queued.length >= MAX_QUEUED_MESSAGES,
+    getDelayMs() {
+      const oldestAt = handledQueuedAt ?? (queued.length > 0 ? queuedAt : undefined)
+      return oldestAt === undefined ? 0 : performance.now() - oldestAt
+    },
   }
 }

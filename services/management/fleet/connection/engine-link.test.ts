@@ -3,11 +3,13 @@ import { createServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { readTlsIdentity, trustCertificate } from '@eyrie/kit'
+import { and, eq, gt, sql } from 'drizzle-orm'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
 import { createCertificate } from '../../../../test/fixtures/network/certificate.ts'
 import { findFreePort } from '../../../../test/fixtures/network/free-ports.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
+import { lease } from '../../db/schema/index.ts'
 
 const LONG_MS = 400_000
 const HOUR_MS = 3_600_000
@@ -208,6 +210,29 @@ describe('engine link', () => {
       trustCertificate(readTlsIdentity(files.cert, files.key)!.cert)
       await fleet.untilStatus(secure, 1)
       expect((await fleet.getEngineStatus(plain)).engine_status).not.toBe(1)
+    },
+    LONG_MS,
+  )
+
+  it(
+    'records that the output is stored up to now while the engine is connected',
+    async () => {
+      const fleet = await startFleet()
+      const { port, kill } = await startManagedEngine()
+      const engineId = await fleet.registerEngine({ engine_port: port })
+      const isStoredUpToNow = () =>
+        fleet.database.system('test', async tx => {
+          const isRecent = gt(lease.stored_until, sql`clock_timestamp() - interval '2 seconds'`)
+          const rows = await tx
+            .select()
+            .from(lease)
+            .where(and(eq(lease.subject, engineId), isRecent))
+          return rows.length > 0
+        })
+      await vi.waitUntil(isStoredUpToNow)
+      await kill()
+      await fleet.untilStatus(engineId, 2)
+      await vi.waitUntil(async () => !(await isStoredUpToNow()))
     },
     LONG_MS,
   )

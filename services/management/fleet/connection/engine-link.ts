@@ -52,6 +52,8 @@ export interface EngineLink {
   refresh(): void
   /** Returns why the engine cannot be used, after it could not be used for a few seconds. */
   getOutage(): EngineOutage | undefined
+  /** As `EngineSession.getOutputDelayMs`. Undefined while the engine is disconnected. */
+  getOutputDelayMs(): number | undefined
   /**
    * Reconciles the engine. Resolves after at most 5 s, or at once while the engine is disconnected.
    */
@@ -285,6 +287,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     },
 
     getOutage: () => record && outage.current({ engine_id: engineId, engine_name: record.name }),
+
+    getOutputDelayMs: () =>
+      state.phase === 'connected' ? state.session.getOutputDelayMs() : undefined,
 
     async reconcile() {
       if (state.phase !== 'connected') return

@@ -14,7 +14,7 @@ import { refreshChannelStates, storeChannelStates } from '../status/channel-stat
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 import type { ChannelRecovery } from './channel-recovery.ts'
 import { findFailedChannels } from './failed-channels.ts'
-import { followOutput } from './output-follower.ts'
+import { createOutputFollower } from './output-follower.ts'
 
 /**
  * The work on one connected engine: applies the stored configuration to it (reconciliation) and
@@ -37,6 +37,11 @@ export interface EngineSession {
    * have made on the engine.
    */
   repair(): Promise<void>
+  /**
+   * Returns how far the stored output is behind the engine, in ms. Undefined while that is unknown,
+   * for example until the messages of an outage are stored.
+   */
+  getOutputDelayMs(): number | undefined
   /** Restarts the failed channels that are configured for automatic recovery and are due. */
   recoverChannels(): Promise<void>
 }
@@ -62,6 +67,9 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   const { engine_id: engineId, engine, database, ingest, states, recovery, log } = options
   /** Rejects when an operation fails whose result no caller awaits. That ends the session. */
   const failure = Promise.withResolvers<never>()
+  /** The position in the output up to which it was stored before this session. */
+  let position: Awaited<ReturnType<EngineStateStore['readPosition']>>
+  const follower = createOutputFollower({ engine, onHello: handleHello, consume: handleMessages })
   /** Resolves to the id of the engine's output log when the engine has sent it. */
   const outputLogId = Promise.withResolvers<string>()
   // Only one reconciliation or batch of messages is handled at a time. A reconciliation stores the
@@ -86,11 +94,11 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   /**
    * Handles the first message of a connection, which contains the id of the engine's output log.
    */
-  async function handleHello(logId: string, lastLogId: string | undefined): Promise<void> {
+  async function handleHello(logId: string): Promise<void> {
     outputLogId.resolve(logId)
     await mutex.runExclusive(() => reconcileAndReport({ repair: false }))
     // A new log does not contain the state changes of the previous one.
-    if (lastLogId !== logId) await refreshChannelStates(database, engineId, engine)
+    if (position?.log_id !== logId) await refreshChannelStates(database, engineId, engine)
   }
 
   /** Stores messages. Resolves to the last sequence number that the engine may discard. */
@@ -121,6 +129,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
 
   return {
     recoverChannels,
+    getOutputDelayMs: follower.getDelayMs,
 
     reconcile() {
       queuedReconcile ??= mutex.runExclusive(() => {
@@ -133,14 +142,8 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
     repair: () => mutex.runExclusive(() => reconcileAndReport({ repair: true })),
 
     async run() {
-      const position = await states.readPosition()
-      const following = followOutput({
-        engine,
-        position,
-        onHello: logId => handleHello(logId, position?.log_id),
-        consume: handleMessages,
-      })
-      return Promise.race([following, failure.promise])
+      position = await states.readPosition()
+      return Promise.race([follower.follow(position), failure.promise])
     },
   }
 }

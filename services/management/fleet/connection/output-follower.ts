@@ -3,6 +3,7 @@ import { DURABLE_KINDS, EyrieError } from '@eyrie/contract'
 import { sleep } from '@eyrie/kit'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 import { createBatchQueue } from './batch-queue.ts'
+import { createOutputDelay } from './output-delay.ts'
 
 /** The name under which an engine stores what the management service has acknowledged. */
 const CONSUMER = 'management'
@@ -16,39 +17,95 @@ const REMOVE_RETRY_DELAY_MS = 500
 
 export interface FollowOptions {
   engine: Client
-  /**
-   * The last stored position. Undefined: start after the last message that this
-   * consumer has acknowledged.
-   */
-  position: { log_id: string; seq: number } | undefined
   /** Called with the id of the engine's output log before the first message is consumed. */
   onHello(logId: string): Promise<void>
   /** Stores messages in order. Resolves to the last sequence number that the engine may discard. */
   consume(messages: ReceivedMessage[]): Promise<number>
 }
 
-/**
- * Consumes the output of an engine until the connection ends or a message cannot be stored.
- * Rejects with the reason.
- */
-export async function followOutput(options: FollowOptions): Promise<never> {
-  // A lost connection or a failed batch ends the call at once, even while the reader waits
-  // for the next message.
-  const failure = Promise.withResolvers<never>()
-  await Promise.race([readFromStoredPosition(options, failure.reject), failure.promise])
-  throw new Error('the engine closed its output')
+/** The last stored position. Undefined: start after the last message that was acknowledged. */
+type StoredPosition = { log_id: string; seq: number } | undefined
+
+/** Reads the output of an engine over one connection. */
+export interface OutputFollower {
+  /**
+   * Consumes the output until the connection ends or a message cannot be stored. Rejects with the
+   * reason. To be called once.
+   */
+  follow(position: StoredPosition): Promise<never>
+  /** As `OutputDelay.getMs`. */
+  getDelayMs(): number | undefined
 }
 
-/**
- * Reads the output from the stored position. If the engine has lost that log, reads its new
- * log from the beginning.
- */
-async function readFromStoredPosition(
-  options: FollowOptions,
-  onFailure: (error: unknown) => void,
-): Promise<void> {
-  const outcome = await readLog(options, findLogStart(options.position), onFailure)
-  if (outcome === 'log-replaced') await readLog(options, LOG_BEGINNING, onFailure)
+export function createOutputFollower({ engine, onHello, consume }: FollowOptions): OutputFollower {
+  const acknowledger = createAcknowledger()
+  const queue = createBatchQueue<ReceivedMessage>(async batch => {
+    const seq = await consume(batch)
+    delay.recordStored(seq)
+    acknowledger.schedule(seq)
+  })
+  const delay = createOutputDelay(engine, queue)
+
+  /**
+   * Reads the output from the stored position. If the engine has lost that log, reads its new
+   * log from the beginning.
+   */
+  async function readFromStoredPosition(
+    position: StoredPosition,
+    onFailure: (error: unknown) => void,
+  ): Promise<void> {
+    const outcome = await readLog(findLogStart(position), onFailure)
+    if (outcome === 'log-replaced') await readLog(LOG_BEGINNING, onFailure)
+  }
+
+  /**
+   * Reads a log until the engine closes its output. Reports a lost connection or a failed
+   * batch to `onFailure`.
+   */
+  async function readLog(
+    { since, expectedLogId }: LogStart,
+    onFailure: (error: unknown) => void,
+  ): Promise<'closed' | 'log-replaced'> {
+    const output = engine.output({
+      consumer: CONSUMER,
+      kinds: [...DURABLE_KINDS],
+      since,
+      onDisconnect: onFailure,
+      onAcknowledgeReady: acknowledger.setSender,
+    })
+    for await (const message of output) {
+      if (message.kind === 'hello') {
+        if (expectedLogId !== undefined && message.log_id !== expectedLogId) return 'log-replaced'
+        await onHello(message.log_id)
+      }
+      const drained = queue.push(message)
+      drained.catch(onFailure)
+      if (queue.isFull()) {
+        await drained
+        delay.recordPause()
+      }
+    }
+    return 'closed'
+  }
+
+  return {
+    async follow(position) {
+      // A lost connection or a failed batch ends the call at once, even while the reader waits
+      // for the next message.
+      const failure = Promise.withResolvers<never>()
+      const ended = new AbortController()
+      const reading = readFromStoredPosition(position, failure.reject)
+      try {
+        await Promise.race([reading, failure.promise, delay.watch(ended.signal)])
+      } finally {
+        ended.abort()
+        acknowledger.stop()
+      }
+      throw new Error('the engine closed its output')
+    },
+
+    getDelayMs: delay.getMs,
+  }
 }
 
 /** Where to start reading the output, and in which log. */
@@ -61,48 +118,11 @@ interface LogStart {
 
 const LOG_BEGINNING: LogStart = { since: 1, expectedLogId: undefined }
 
-function findLogStart(position: FollowOptions['position']): LogStart {
+function findLogStart(position: StoredPosition): LogStart {
   if (!position) return { since: undefined, expectedLogId: undefined }
   // Nothing is stored of this log yet, so a new log can be read as well.
   if (position.seq === 0) return LOG_BEGINNING
   return { since: position.seq + 1, expectedLogId: position.log_id }
-}
-
-/**
- * Reads a log until the engine closes its output. Reports a lost connection or a failed
- * batch to `onFailure`.
- */
-async function readLog(
-  { engine, onHello, consume }: FollowOptions,
-  { since, expectedLogId }: LogStart,
-  onFailure: (error: unknown) => void,
-): Promise<'closed' | 'log-replaced'> {
-  const acknowledger = createAcknowledger()
-  const queue = createBatchQueue<ReceivedMessage>(async batch =>
-    acknowledger.schedule(await consume(batch)),
-  )
-  const output = engine.output({
-    consumer: CONSUMER,
-    kinds: [...DURABLE_KINDS],
-    since,
-    onDisconnect: onFailure,
-    onAcknowledgeReady: acknowledger.setSender,
-  })
-
-  try {
-    for await (const message of output) {
-      if (message.kind === 'hello') {
-        if (expectedLogId !== undefined && message.log_id !== expectedLogId) return 'log-replaced'
-        await onHello(message.log_id)
-      }
-      const drained = queue.push(message)
-      drained.catch(onFailure)
-      if (queue.isFull()) await drained
-    }
-    return 'closed'
-  } finally {
-    acknowledger.stop()
-  }
 }
 
 /** Acknowledges the latest sequence number, at most once per interval. */

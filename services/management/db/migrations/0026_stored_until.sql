@@ -1,0 +1,1 @@
+ALTER TABLE "lease" ADD COLUMN "stored_until" timestamp with time zone;

@@ -1,24 +1,17 @@
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMessageFactory } from '../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
-import { alert, engineState, notification } from '../db/schema/index.ts'
+import { alert, notification } from '../db/schema/index.ts'
 import { evaluateByTime } from './evaluate-by-time.ts'
 
 const begin = Date.parse('2026-03-04T12:00:00Z')
 const second = 1000
 
 const fixture = useIngestDatabase()
-beforeEach(() => setStatus(1))
-
-const setStatus = (engineStatus: number) =>
-  fixture.database.system('test', tx =>
-    tx
-      .insert(engineState)
-      .values({ engine_id: fixture.engine.engine_id, engine_status: engineStatus })
-      .onConflictDoUpdate({ target: engineState.engine_id, set: { engine_status: engineStatus } }),
-  )
+beforeEach(() => fixture.setStatus(ENGINE_STATUS.online))
 
 async function insertAlert(fields: Partial<typeof alert.$inferInsert> = {}): Promise<string> {
   const alertId = v7()
@@ -142,10 +135,10 @@ describe('alert evaluation by time', () => {
 
   it('skips inactive alerts and those of offline engines', async () => {
     const alertId = await insertAlert()
-    await setStatus(2)
+    await fixture.setStatus(ENGINE_STATUS.offline)
     await evaluateAt(0, 100)
     expect(await readFired()).toEqual([])
-    await setStatus(1)
+    await fixture.setStatus(ENGINE_STATUS.online)
     await fixture.database.system('test', tx =>
       tx.update(alert).set({ is_active: false }).where(eq(alert.alert_id, alertId)),
     )

@@ -1,8 +1,8 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { computeStatistic } from '@eyrie/contract/management/statistic'
-import { and, eq, exists, inArray, sql } from 'drizzle-orm'
+import { and, eq, exists, gte, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
-import { alert, channel, engineState } from '../db/schema/index.ts'
+import { alert, channel, engineState, lease } from '../db/schema/index.ts'
 import {
   advanceMovingAverage,
   MOVING_AVERAGE,
@@ -32,13 +32,14 @@ const MAX_LEAD_MS = 60_000
 
 /**
  * Evaluates all active alerts for the current time `now` (epoch ms). This fires the alerts whose
- * condition starts to hold because time passes, such as "no events for a minute". Alerts of offline
- * engines are skipped, because an offline engine sends no messages in any case.
+ * condition starts to hold because time passes, such as "no events for a minute". Alerts of engines
+ * whose messages up to that moment are not all stored are skipped: what is missing here may have
+ * happened. So are those of offline engines.
  */
 export async function evaluateByTime(database: Database, now: number): Promise<void> {
   const timeMs = now - MESSAGE_DELAY_MS
   const changedIds = await database.system('alerts', async tx => {
-    const alerts = await loadActiveAlerts(tx, whereEngineOnline(tx), { locked: false })
+    const alerts = await loadActiveAlerts(tx, whereOutputStored(tx), { locked: false })
     const { changed } = await evaluateAlerts(tx, alerts, timeMs)
     return changed.map(({ alert_id }) => alert_id)
   })
@@ -100,17 +101,23 @@ async function evaluateAlerts(
 const isDue = ({ evaluatedAt }: StoredAlertState, timeMs: number) =>
   evaluatedAt === undefined || evaluatedAt <= timeMs || evaluatedAt > timeMs + MAX_LEAD_MS
 
-/** Returns the condition that the channel of an alert is on an engine that is online. */
-const whereEngineOnline = (tx: Transaction) =>
+/**
+ * Returns the condition that the channel of an alert is on an engine that is online, and whose
+ * messages are stored up to the evaluated moment. A stored status alone proves nothing: it may be
+ * left from a service that was killed, and an engine that returns has yet to send what it missed.
+ */
+const whereOutputStored = (tx: Transaction) =>
   exists(
     tx
       .select({ one: sql`1` })
       .from(channel)
       .innerJoin(engineState, eq(engineState.engine_id, channel.engine_id))
+      .innerJoin(lease, eq(lease.subject, sql`${channel.engine_id}::text`))
       .where(
         and(
           eq(channel.channel_id, alert.channel_id),
           eq(engineState.engine_status, ENGINE_STATUS.online),
+          gte(lease.stored_until, sql`clock_timestamp() - ${MESSAGE_DELAY_MS} * interval '1 ms'`),
         ),
       ),
   )

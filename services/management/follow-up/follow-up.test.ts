@@ -1,3 +1,4 @@
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { createMessageFactory } from '../../../test/fixtures/management/engine-messages.ts'
@@ -8,7 +9,7 @@ import {
 } from '../../../test/fixtures/management/incident-records.ts'
 import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
 import { evaluateByTime } from '../alerts/evaluate-by-time.ts'
-import { alert, engineState, incident, snooze } from '../db/schema/index.ts'
+import { alert, incident, snooze } from '../db/schema/index.ts'
 import { escalateIncidents } from './escalate-incidents.ts'
 import { followUp } from './follow-up.ts'
 import { sendDigests } from './send-digests.ts'
@@ -63,13 +64,7 @@ describe('the end of an incident', () => {
 
   it('comes when time alone releases the condition', async () => {
     await insert({ alert_threshold_key: 'up', alert_threshold: '0' }, { quiet_s: 30 })
-    const { engine_id } = fixture.engine
-    await fixture.database.system('test', tx =>
-      tx
-        .insert(engineState)
-        .values({ engine_id, engine_status: 1 })
-        .onConflictDoUpdate({ target: engineState.engine_id, set: { engine_status: 1 } }),
-    )
+    await fixture.setStatus(ENGINE_STATUS.online)
     const { hello, crossing } = createMessageFactory()
     await fixture.consume([hello(), crossing(1, BEGIN)])
     // The window is a minute. Evaluation waits two seconds for late messages.

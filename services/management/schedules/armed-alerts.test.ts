@@ -1,3 +1,4 @@
+import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import type { ArmedAlertState } from '@eyrie/contract/management/schedule-rules'
 import { eq } from 'drizzle-orm'
 import { v7 } from 'uuid'
@@ -10,7 +11,6 @@ import {
   alert,
   alertArming,
   calendar,
-  engineState,
   schedule,
   scheduleException,
   site,
@@ -197,10 +197,6 @@ describe('the evaluation of alerts with schedules', () => {
     const rows = await fixture.readNotifications()
     return rows.map(({ notification_time }) => (notification_time.getTime() - noon) / second)
   }
-  const setOnline = () =>
-    inTransaction(tx =>
-      tx.insert(engineState).values({ engine_id: fixture.engine.engine_id, engine_status: 1 }),
-    )
   /** Evaluation waits two seconds for late messages. */
   const evaluateAt = (seconds: number) =>
     evaluateByTime(fixture.database, noon + (seconds + 2) * second)
@@ -220,7 +216,7 @@ describe('the evaluation of alerts with schedules', () => {
     alertId = await insertAlert({ alert_threshold: '1', alert_threshold_condition: 'lt' })
     await insertWindow('12:00', '12:05')
     await insertWindow('12:10', '12:15')
-    await setOnline()
+    await fixture.setStatus(ENGINE_STATUS.online)
     for (const time of [-10, 0, 1, 30, 299, 300, 400, 599, 600, 601, 900]) await evaluateAt(time)
     expect(await readFired()).toEqual([0, 600])
   })
@@ -230,7 +226,7 @@ describe('the evaluation of alerts with schedules', () => {
     alertId = await insertAlert({ alert_threshold: '1', alert_threshold_condition: 'lt' })
     await insertWindow('12:00', '12:05')
     await insertWindow('12:10', '12:15')
-    await setOnline()
+    await fixture.setStatus(ENGINE_STATUS.online)
     await evaluateAt(0)
     await store(createState(false, noon + 300 * second, noon + 600 * second))
     await store(createState(true, noon + 600 * second, noon + 900 * second))

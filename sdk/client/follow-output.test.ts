@@ -98,6 +98,17 @@ describe('client output', () => {
     expect(onDisconnect.mock.calls[0]![0].message).toMatch(/the engine at .* cannot be reached/)
   })
 
+  it('reports that the engine answers pings, again after a lost connection', async () => {
+    const onPong = vi.fn()
+    const { received } = follow({ onPong })
+    await received.next()
+    await vi.waitFor(() => expect(onPong).toHaveBeenCalled())
+    disconnectAll()
+    await received.next()
+    onPong.mockClear()
+    await vi.waitFor(() => expect(onPong).toHaveBeenCalled(), { timeout: 5000 })
+  })
+
   it('continues after a restart of the engine', async () => {
     const { received } = follow()
     await received.next()

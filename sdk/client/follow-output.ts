@@ -25,6 +25,7 @@ const RETRY_DELAY_MS = 500
 const HANDSHAKE_TIMEOUT_MS = 10_000
 /** Interval of TCP keep-alive probes, which detect a lost peer after about twice this time. */
 const KEEP_ALIVE_MS = 15_000
+const PING_INTERVAL_MS = 1000
 /** The lowest HTTP status of errors that may disappear when the request is repeated. */
 const SERVER_ERROR = 500
 /**
@@ -46,6 +47,11 @@ export interface OutputOptions extends OutputQuery {
   onAcknowledgeReady?(acknowledge: (seq: number) => void): void
   /** Called when a connection is lost or cannot be established. The client reconnects. */
   onDisconnect?(error: EyrieError): void
+  /**
+   * Called when the engine answers a ping. If set, a ping is sent every second, which shows sooner
+   * than `onDisconnect` that a connection is lost.
+   */
+  onPong?(): void
 }
 
 export type ReceivedMessage = Hello | Gap | OutputMessage
@@ -77,7 +83,7 @@ export async function* followOutput(
   options: OutputOptions = {},
 ): AsyncGenerator<ReceivedMessage, void, undefined> {
   // All other options are parameters of the query.
-  const { since, onDisconnect, onAcknowledgeReady, ...query } = options
+  const { since, onDisconnect, onAcknowledgeReady, onPong, ...query } = options
   const position: LogPosition = { logId: undefined, next: since }
 
   while (!signal?.aborted) {
@@ -90,6 +96,7 @@ export async function* followOutput(
     })
     try {
       await waitUntilOpen(socket, url, signal)
+      if (onPong) sendPings(socket, onPong)
       yield* readOutput(socket, readMessages(socket, url, signal), position, options)
     } catch (error) {
       if (signal?.aborted) return
@@ -167,6 +174,14 @@ async function waitUntilOpen(
     throw toConnectionError(url, cause)
   })
   await Promise.race([open, rejection.promise])
+}
+
+/** Sends pings until the connection is closed. */
+function sendPings(socket: WebSocket, onPong: () => void): void {
+  const timer = setInterval(() => socket.ping(), PING_INTERVAL_MS)
+  socket.ping()
+  socket.on('pong', onPong)
+  socket.once('close', () => clearInterval(timer))
 }
 
 /** Yields messages until the connection is lost, then throws `EyrieError`. */

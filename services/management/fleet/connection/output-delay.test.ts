@@ -1,6 +1,7 @@
 import type { Client } from '@eyrie/client'
 import { describe, expect, it, vi } from 'vitest'
 import { type ServedOutput, serveOutput } from '../../../../test/fixtures/engine/served-output.ts'
+import { startStallingProxy } from '../../../../test/fixtures/network/stalling-proxy.ts'
 import { advancePosition, type OutputPosition } from '../../events/ingest/output-position.ts'
 import { createOutputFollower } from './output-follower.ts'
 
@@ -83,6 +84,17 @@ describe('the delay of stored output', () => {
     await publish(served, 1)
     await vi.waitFor(() => expect(getDelayMs()).toBeGreaterThan(100), WAIT)
     resume()
+    await vi.waitFor(() => expect(getDelayMs()).toBe(0), WAIT)
+  })
+
+  it('is unknown while the network is down, although the connection remains', async () => {
+    const { url, connect } = await serveOutput()
+    const proxy = await startStallingProxy(url)
+    const { getDelayMs } = follow(connect(proxy.url), undefined)
+    await vi.waitFor(() => expect(getDelayMs()).toBe(0), WAIT)
+    proxy.stall()
+    await vi.waitFor(() => expect(getDelayMs()).toBeUndefined(), WAIT)
+    proxy.resume()
     await vi.waitFor(() => expect(getDelayMs()).toBe(0), WAIT)
   })
 })

@@ -13,6 +13,8 @@ const MAX_STORE_MS = 1000
  * be sent, for example because a new consumer receives only later ones.
  */
 const MAX_SILENCE_MS = 10_000
+/** A connection on which no ping was answered for this long may be lost. */
+const MAX_PONG_AGE_MS = 3000
 
 /** The messages that were received, but are not stored yet. */
 interface WaitingMessages {
@@ -28,13 +30,15 @@ interface WaitingMessages {
 export interface OutputDelay {
   /**
    * Returns a time in ms: everything that the engine had published this long ago is stored.
-   * Undefined while the engine may have more messages that it has not sent yet.
+   * Undefined while there may be more messages that were not received yet.
    */
   getMs(): number | undefined
   /** Records that the messages up to a sequence number are stored. */
   recordStored(seq: number): void
   /** Records that reading has paused, so that an unknown number of messages waits to be read. */
   recordPause(): void
+  /** Records that the engine has answered a ping. */
+  recordContact(): void
   /** Asks the engine for its newest message when that is needed. Rejects when the signal aborts. */
   watch(signal: AbortSignal): Promise<never>
 }
@@ -46,7 +50,11 @@ export function createOutputDelay(engine: Client, waiting: WaitingMessages): Out
   let pausedAt = 0
   /** When the output had last caught up. */
   let caughtUpAt = 0
+  /** When a ping was last answered. Undefined before the first time: a proxy may drop pings. */
+  let pongAt: number | undefined
 
+  const isConnectionLost = () =>
+    pongAt !== undefined && performance.now() - pongAt > MAX_PONG_AGE_MS
   const hasCaughtUp = () => caughtUpAt > pausedAt
 
   /** Whether everything up to the engine's newest message is stored. */
@@ -63,7 +71,7 @@ export function createOutputDelay(engine: Client, waiting: WaitingMessages): Out
   }
 
   return {
-    getMs: () => (hasCaughtUp() ? waiting.getDelayMs() : undefined),
+    getMs: () => (hasCaughtUp() && !isConnectionLost() ? waiting.getDelayMs() : undefined),
 
     recordStored(seq) {
       storedSeq = seq
@@ -72,6 +80,12 @@ export function createOutputDelay(engine: Client, waiting: WaitingMessages): Out
 
     recordPause() {
       pausedAt = performance.now()
+    },
+
+    recordContact() {
+      // Meanwhile, the engine may have had messages that it could not send.
+      if (isConnectionLost()) pausedAt = performance.now()
+      pongAt = performance.now()
     },
 
     async watch(signal) {

@@ -72,6 +72,7 @@ export function createOutputFollower({ engine, onHello, consume }: FollowOptions
       since,
       onDisconnect: onFailure,
       onAcknowledgeReady: acknowledger.setSender,
+      onPong: delay.recordContact,
     })
     for await (const message of output) {
       if (message.kind === 'hello') {

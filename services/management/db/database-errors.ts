@@ -31,6 +31,12 @@ const UNREACHABLE_CODES = [
   /^(08...|57P0.|53300)$/,
 ]
 
+/**
+ * Matches the error codes of values that cannot be stored: data exception, not null violation,
+ * check violation, program limit exceeded. Other constraints depend on what else is stored.
+ */
+const UNSTORABLE_CODE = /^(22...|23502|23514|54...)$/
+
 /** Returns an error followed by its causes, from the outermost to the innermost. */
 function listCauses(error: unknown): Error[] {
   return error instanceof Error ? [error, ...listCauses(error.cause)] : []
@@ -64,6 +70,17 @@ export function isUnreachable(error: unknown): boolean {
 export function isStorageFailure(error: unknown): boolean {
   const code = findPostgresError(error)?.code
   return code !== undefined && STORAGE_CODES.includes(code)
+}
+
+/**
+ * Returns whether storing failed because of the values to store, so that it fails again with the
+ * same values: Postgres rejects them, or they do not have the shape that the code expects.
+ */
+export function isUnstorable(error: unknown): boolean {
+  // The error of a query is always wrapped: this one is of the code that prepares the query.
+  if (error instanceof TypeError || error instanceof RangeError) return true
+  const code = findPostgresError(error)?.code
+  return code !== undefined && UNSTORABLE_CODE.test(code)
 }
 
 /** Returns whether an error was caused by a full disk. */

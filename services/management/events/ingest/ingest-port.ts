@@ -16,7 +16,8 @@ export interface Ingest {
   /**
    * Stores messages in order, together with the position in the engine's output
    * (`engine_state.log_id` and `seq`), in one transaction. Messages that are already stored are
-   * ignored. Resolves after the commit to the last sequence number that the engine may discard.
+   * ignored. A message that cannot be stored because of its content is skipped and logged.
+   * Resolves after the commit to the last sequence number that the engine may discard.
    * Must not be called concurrently for the same engine.
    */
   consume(engineId: string, messages: readonly ReceivedMessage[]): Promise<number>

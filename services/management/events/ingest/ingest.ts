@@ -1,8 +1,9 @@
 import type { Log } from '@eyrie/kit'
 import { and, between, eq, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../db/database.ts'
+import { isUnstorable } from '../../db/database-errors.ts'
 import { firstRow } from '../../db/rows.ts'
-import { engine, engineState, event } from '../../db/schema/index.ts'
+import { engineState, event } from '../../db/schema/index.ts'
 import { toStorable } from '../../db/storable-json.ts'
 import { addToLiveCounts } from '../../feed/live-counts.ts'
 import { attachPictures } from '../pictures/event-pictures.ts'
@@ -16,6 +17,7 @@ import type {
   MessageSubscriber,
   ReceivedMessage,
 } from './ingest-port.ts'
+import { createIngestReports } from './ingest-reports.ts'
 import {
   advancePosition,
   type DurableMessage,
@@ -29,6 +31,8 @@ export interface IngestOptions {
   database: Database
   subscribers?: readonly MessageSubscriber[]
   log: Log
+  /** Returns the time of a monotonic clock in ms. */
+  now?: () => number
 }
 
 type EventRow = typeof event.$inferInsert
@@ -38,24 +42,62 @@ type StoredMessage = Exclude<DurableMessage, PictureMessage>
 /**
  * Creates the ingest, which stores the messages of engines: events, statistics, and the position in
  * the engine's output up to which messages are stored. Each batch of messages is one transaction,
- * in which subscribers such as the alerts also run.
+ * in which subscribers such as the alerts also run. A message that cannot be stored because of its
+ * content is skipped and logged, because the messages after it would otherwise wait for ever.
  */
-export function createIngest({ database, subscribers = [], log }: IngestOptions): Ingest {
+export function createIngest({
+  database,
+  subscribers = [],
+  log,
+  now = () => performance.now(),
+}: IngestOptions): Ingest {
+  const reports = createIngestReports(database, log, now)
+
+  const store = (engineId: string, messages: readonly ReceivedMessage[]) =>
+    database.system('events', tx => storeMessages(tx, engineId, messages, subscribers), {
+      isPlannedAnew: true,
+    })
+
+  /**
+   * Stores messages in order. If they cannot be stored, stores each half on its own, so that only
+   * the messages are skipped which cannot be stored even alone.
+   */
+  async function storeOrSkip(
+    engineId: string,
+    messages: readonly ReceivedMessage[],
+  ): Promise<OutputPosition> {
+    let stored: OutputProgress
+    try {
+      stored = await store(engineId, messages)
+    } catch (error) {
+      if (!isUnstorable(error)) throw error
+      if (messages.length <= 1) return skip(engineId, messages[0], error)
+      const middle = Math.ceil(messages.length / 2)
+      await storeOrSkip(engineId, messages.slice(0, middle))
+      return storeOrSkip(engineId, messages.slice(middle))
+    }
+    await reports.reportGaps(engineId, stored.gaps)
+    return stored.position
+  }
+
+  /** Advances the position past a message that cannot be stored because of `error`. */
+  async function skip(
+    engineId: string,
+    message: ReceivedMessage | undefined,
+    error: unknown,
+  ): Promise<OutputPosition> {
+    // Without the id of the log, the messages after it would be stored as those of another log.
+    if (!message || message.kind === 'hello' || message.kind === 'gap') throw error
+    const { seq } = message
+    const { position } = await store(engineId, [{ kind: 'gap', from: seq, to: seq }])
+    await reports.reportSkipped(engineId, message, error)
+    return position
+  }
+
   return {
     async consume(engineId, received) {
-      const { position, gaps } = await database.system(
-        'events',
-        tx => storeMessages(tx, engineId, received, subscribers),
-        { isPlannedAnew: true },
-      )
-      for (const gap of gaps) {
-        const engine = await readEngineName(database, engineId)
-        log.warn(
-          { engine, engine_id: engineId, ...gap },
-          'engine has dropped messages before they were stored',
-        )
-      }
-      return position.seq
+      const { seq } = await storeOrSkip(engineId, received)
+      return seq
     },
   }
 }
@@ -173,12 +215,6 @@ function createBatch(
   }
   return batch
 }
-
-const readEngineName = (database: Database, engineId: string) =>
-  database.system('events', async tx => {
-    const [row] = await tx.select().from(engine).where(eq(engine.engine_id, engineId))
-    return row?.engine_name
-  })
 
 /** Returns the stored position, and locks it until the transaction ends. */
 async function lockPosition(tx: Transaction, engineId: string): Promise<OutputPosition> {

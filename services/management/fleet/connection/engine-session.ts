@@ -10,7 +10,7 @@ import {
   type ReconciliationResult,
   reconcileEngine,
 } from '../provisioning/reconcile-engine.ts'
-import { refreshChannelStates, storeChannelStates } from '../status/channel-states.ts'
+import { refreshChannelStates, storeOrRefreshChannelStates } from '../status/channel-states.ts'
 import type { EngineStateStore } from '../status/engine-state-store.ts'
 import type { ChannelRecovery } from './channel-recovery.ts'
 import { findFailedChannels } from './failed-channels.ts'
@@ -104,7 +104,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
   /** Stores messages. Resolves to the last sequence number that the engine may discard. */
   function handleMessages(messages: ReceivedMessage[]): Promise<number> {
     return mutex.runExclusive(async () => {
-      const hasFailedChannel = await storeChannelStates(database, engineId, messages)
+      const hasFailedChannel = await storeOrRefreshChannelStates(options, messages)
       const seq = await ingest.consume(engineId, messages)
       // A gap reports dropped messages, which may have contained changes of state.
       const hasGap = messages.some(({ kind }) => kind === 'gap')

@@ -1,18 +1,48 @@
 import type { Client } from '@eyrie/client'
+import type { Log } from '@eyrie/kit'
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
+import { isUnstorable } from '../../db/database-errors.ts'
 import { channel, channelState, provision } from '../../db/schema/index.ts'
+import { toStorable } from '../../db/storable-json.ts'
 import type { ReceivedMessage } from '../../events/ingest/ingest-port.ts'
 
 /** The name of these transactions in the audit log. */
 const OPERATION = 'follow an engine'
+
+/** An engine whose channel states are stored. */
+export interface TrackedEngine {
+  engine_id: string
+  engine: Client
+  database: Database
+  log: Log
+}
+
+/**
+ * Stores the states in messages like `storeChannelStates`. If one of them cannot be stored, stores
+ * the states that the engine reports now instead, and resolves to true because a channel may have
+ * failed.
+ */
+export async function storeOrRefreshChannelStates(
+  { engine_id: engineId, engine, database, log }: TrackedEngine,
+  messages: readonly ReceivedMessage[],
+): Promise<boolean> {
+  try {
+    return await storeChannelStates(database, engineId, messages)
+  } catch (error) {
+    if (!isUnstorable(error)) throw error
+    log.error({ err: error }, 'failed to store reported states of channels')
+    await refreshChannelStates(database, engineId, engine)
+    return true
+  }
+}
 
 /**
  * Stores the latest state that an engine has reported for each of its channels. The messages
  * identify a channel by its `sid`, the id that the engine has assigned. Resolves to whether any of
  * these channels has failed.
  */
-export async function storeChannelStates(
+async function storeChannelStates(
   database: Database,
   engineId: string,
   messages: readonly ReceivedMessage[],
@@ -24,7 +54,7 @@ export async function storeChannelStates(
     const { state, reason = '', lost } = message.data
     statesBySid.set(message.channel, {
       status: lost ? 'lost' : state,
-      reason,
+      reason: toStorable(reason),
       heard_at: new Date(message.time),
     })
   }
@@ -90,7 +120,7 @@ export async function refreshChannelStates(
         )
       return tx
         .update(channelState)
-        .set({ status, reason, heard_at: new Date() })
+        .set({ status, reason: toStorable(reason), heard_at: new Date() })
         .where(inArray(channelState.channel_id, channels))
     })
   }

@@ -7,16 +7,26 @@ import { engine } from '../../db/schema/index.ts'
 import type { OutputProgress } from './output-position.ts'
 import { RepeatedProblems } from './repeated-problems.ts'
 
+/** A part of a message that is not stored, although the message is. */
+export interface IgnoredPart {
+  channel_id: string
+  seq: number
+  reason: string
+}
+
 /** Logs what is lost of the output of engines. */
 export interface IngestReports {
   /** Reports messages that the engine has deleted before they were stored. */
   reportGaps(engineId: string, gaps: OutputProgress['gaps']): Promise<void>
   /** Reports a message that is not stored, because an attempt to store it failed with `error`. */
   reportSkipped(engineId: string, message: OutputMessage, error: unknown): Promise<void>
+  reportIgnored(engineId: string, parts: readonly IgnoredPart[]): Promise<void>
 }
 
 /** Interval at which it is logged that messages are still skipped. */
 const SKIPPED_INTERVAL_MS = 60_000
+/** Interval at which it is logged that parts of messages are still ignored. */
+const IGNORED_INTERVAL_MS = 3_600_000
 
 /** `now` returns the time of a monotonic clock in ms. */
 export function createIngestReports(
@@ -25,6 +35,7 @@ export function createIngestReports(
   now: () => number,
 ): IngestReports {
   const skipped = new RepeatedProblems(SKIPPED_INTERVAL_MS, now)
+  const ignored = new RepeatedProblems(IGNORED_INTERVAL_MS, now)
 
   /** A loss is reported even if the name of the engine cannot be read. */
   const describeEngine = async (engineId: string) => ({
@@ -61,6 +72,17 @@ export function createIngestReports(
         },
         'skipped engine messages that cannot be stored',
       )
+    },
+
+    async reportIgnored(engineId, parts) {
+      for (const { channel_id: channelId, seq, reason } of parts) {
+        const messages = ignored.count(`${engineId} ${channelId} ${reason}`, seq)
+        if (!messages) continue
+        log.warn(
+          { ...(await describeEngine(engineId)), channel_id: channelId, ...messages, reason },
+          'ignored parts of engine messages that cannot be stored',
+        )
+      }
     },
   }
 }

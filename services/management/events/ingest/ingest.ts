@@ -17,7 +17,7 @@ import type {
   MessageSubscriber,
   ReceivedMessage,
 } from './ingest-port.ts'
-import { createIngestReports } from './ingest-reports.ts'
+import { createIngestReports, type IgnoredPart } from './ingest-reports.ts'
 import {
   advancePosition,
   type DurableMessage,
@@ -25,6 +25,7 @@ import {
   type OutputProgress,
 } from './output-position.ts'
 
+const UNSTORABLE_TEXT = 'a text contains NUL or half of a surrogate pair'
 const SHA256_HEX = /^[\da-f]{64}$/
 
 export interface IngestOptions {
@@ -66,7 +67,7 @@ export function createIngest({
     engineId: string,
     messages: readonly ReceivedMessage[],
   ): Promise<OutputPosition> {
-    let stored: OutputProgress
+    let stored: StoredBatch
     try {
       stored = await store(engineId, messages)
     } catch (error) {
@@ -77,6 +78,7 @@ export function createIngest({
       return storeOrSkip(engineId, messages.slice(middle))
     }
     await reports.reportGaps(engineId, stored.gaps)
+    await reports.reportIgnored(engineId, stored.ignored)
     return stored.position
   }
 
@@ -102,11 +104,17 @@ export function createIngest({
   }
 }
 
+/** The result of storing a batch of messages. */
+interface StoredBatch extends OutputProgress {
+  ignored: IgnoredPart[]
+}
+
 /** The parts of a batch of messages that are stored in different tables. */
 interface Batch {
   events: EventRow[]
   contributing: ContributingMessage[]
   pictures: { channel_id: string; message: PictureMessage }[]
+  ignored: IgnoredPart[]
 }
 
 async function storeMessages(
@@ -114,7 +122,7 @@ async function storeMessages(
   engineId: string,
   received: readonly ReceivedMessage[],
   subscribers: readonly MessageSubscriber[],
-): Promise<OutputProgress> {
+): Promise<StoredBatch> {
   const storedPosition = await lockPosition(tx, engineId)
   const progress = advancePosition(storedPosition, received)
   const newMessages = await filterNew(tx, engineId, progress.messages)
@@ -125,7 +133,8 @@ async function storeMessages(
     sids,
   )
   await recordSuccessions(tx, newMessages, channels)
-  const { events, contributing, pictures } = createBatch(engineId, newMessages, channels)
+  const batch = createBatch(engineId, newMessages, channels)
+  const { events, contributing, pictures, ignored } = batch
 
   const afterStoreCallbacks: (() => Promise<void>)[] = []
   for (const subscriber of subscribers) {
@@ -143,7 +152,7 @@ async function storeMessages(
   // Last, because pictures may belong to events and notifications that have just been stored.
   await attachPictures(tx, { events, messages: pictures })
   await tx.update(engineState).set(progress.position).where(eq(engineState.engine_id, engineId))
-  return progress
+  return { ...progress, ignored }
 }
 
 /**
@@ -186,7 +195,7 @@ function createBatch(
   messages: OutputProgress['messages'],
   channels: ReadonlyMap<number, IngestChannel>,
 ): Batch {
-  const batch: Batch = { events: [], contributing: [], pictures: [] }
+  const batch: Batch = { events: [], contributing: [], pictures: [], ignored: [] }
   for (const { log_id: logId, message } of messages) {
     const channel = message.channel === null ? undefined : channels.get(message.channel)
     if (!channel) continue
@@ -198,8 +207,11 @@ function createBatch(
       continue
     }
 
+    const onIgnored = (reason: string) =>
+      batch.ignored.push({ channel_id: channel.channel_id, seq: message.seq, reason })
     const storable = { ...message, data: toStorable(message.data) } as StoredMessage
-    const contribution = computeContribution(storable, channel)
+    if (storable.data !== message.data) onIgnored(UNSTORABLE_TEXT)
+    const contribution = computeContribution(storable, channel, onIgnored)
     const row = toEventRow(engineId, logId, channel, storable)
     batch.events.push({ ...row, statistics: contribution ?? null })
 

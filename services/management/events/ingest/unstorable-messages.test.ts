@@ -129,6 +129,29 @@ describe('ingest of messages that cannot be stored', () => {
     expect(lines).toEqual([])
   })
 
+  it('reports once per channel and reason which parts of messages are ignored', async () => {
+    const { hello, message } = createMessages()
+    const count = (name: string, fire: number) => message('count', 1, begin, { [name]: { fire } })
+    await consume([hello(), count('hall', 1e16), count('hall\0', 1), count('hall', 1e16)])
+    await consume([count('x'.repeat(501), 1), count('hall', 1e16), count('hall', 1)])
+    expect(await readSeqs()).toEqual([1, 2, 3, 4, 5, 6])
+    const channel = { level: 40, engine: 'Engine', channel_id: fixture.channel_id, count: 1 }
+    expect(lines).toMatchObject([
+      { ...channel, from: 1, reason: 'a value exceeds 1000000000000000' },
+      { ...channel, from: 2, reason: 'a text contains NUL or half of a surrogate pair' },
+      { ...channel, from: 4, reason: 'a name has more than 500 characters' },
+    ])
+    now = 3_600_000
+    await consume([count('hall', 1e16)])
+    expect(lines.slice(3)).toMatchObject([{ from: 3, to: 7, count: 3 }])
+  })
+
+  it('does not report large numbers that belong to no statistic', async () => {
+    const { hello, message } = createMessages()
+    await consume([hello(), message('count', 1, begin, { hall: { fire: 1, at: 1.7e15 } })])
+    expect(lines).toEqual([])
+  })
+
   const execute = (statement: string) =>
     fixture.database.system('test', tx => tx.execute(sql.raw(statement)))
 

@@ -25,13 +25,14 @@ function contributeWith(
     const time = new Date(begin + 1000 * second).toISOString()
     const [kind, content] = Object.entries(message)[0]!
     const data = kind === 'state' ? { state: content } : content
-    return computeContribution({ kind, data, time } as OutputMessage, {
+    const counting = {
       counters,
       windowSeconds: 60,
       countsVisits: false,
       customAggregations: {},
       ...usecase,
-    })
+    }
+    return computeContribution({ kind, data, time } as OutputMessage, counting, () => {})
   })
 }
 

@@ -79,14 +79,24 @@ const TOTAL_BY_KEY: Partial<Record<BuiltInStatisticKey, BuiltInStatisticKey>> = 
 const CHANNEL_WIDE = ''
 /**
  * Larger values, such as the largest number for "unknown", are ignored: their sum could exceed what
- * the database can store, and the messages of the engine after them would wait for ever.
+ * the database can store.
  */
 const MAX_VALUE = 1e15
 /** Counters with longer names are ignored, because the database could not index them. */
 const MAX_NAME_LENGTH = 500
 
+/** Is called with the reason if a part of a message is ignored because it cannot be stored. */
+export type IgnoredListener = (reason: string) => void
+
 const isCountable = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= MAX_VALUE
+
+/** Returns whether a value can be counted, and reports a number that cannot. */
+function acceptValue(value: unknown, onIgnored: IgnoredListener): value is number {
+  if (isCountable(value)) return true
+  if (typeof value === 'number') onIgnored(`a value exceeds ${MAX_VALUE}`)
+  return false
+}
 
 /** The state and settings of a channel that determine what its messages contribute. */
 export interface ChannelCounting {
@@ -116,17 +126,18 @@ export function countsVisits(availableKeys: readonly string[]): boolean {
 export function computeContribution(
   message: Pick<OutputMessage, 'kind' | 'data' | 'time'>,
   counting: ChannelCounting,
+  onIgnored: IgnoredListener,
 ): Contribution | undefined {
   const timeMs = Date.parse(message.time)
   const { kind, data } = message as OutputMessage
   switch (kind) {
     case 'event':
       return nonEmpty({
-        ...contributeStandardKeys(data, counting, timeMs),
-        ...contributeCustomKeys(data, counting, timeMs),
+        ...contributeStandardKeys(data, counting, timeMs, onIgnored),
+        ...contributeCustomKeys(data, counting, timeMs, onIgnored),
       })
     case 'count':
-      return nonEmpty(contributeCounts(data, counting, timeMs))
+      return nonEmpty(contributeCounts(data, counting, timeMs, onIgnored))
     case 'state':
       if (data.state === 'starting') counting.counters.clear()
       return undefined
@@ -146,6 +157,7 @@ function contributeStandardKeys(
   data: EventData,
   { counters, countsVisits }: ChannelCounting,
   timeMs: number,
+  onIgnored: IgnoredListener,
 ): Contribution {
   if (data.type === 'line-crossing') {
     const { direction } = data
@@ -156,7 +168,7 @@ function contributeStandardKeys(
   }
   if (data.type === 'zone-enter') return countsVisits ? { total: 1 } : {}
   if (data.type === 'zone-exit') {
-    return isCountable(data.dwell_time) ? { dwell_time: data.dwell_time } : {}
+    return acceptValue(data.dwell_time, onIgnored) ? { dwell_time: data.dwell_time } : {}
   }
 
   const levelKey = data.type === 'smoke' ? KEY_BY_SMOKE_LEVEL[String(data.level)] : undefined
@@ -177,6 +189,7 @@ function contributeCustomKeys(
   data: EventData,
   { counters, customAggregations }: ChannelCounting,
   timeMs: number,
+  onIgnored: IgnoredListener,
 ): Contribution {
   const contribution: Contribution = {}
   // Events of the type `near-miss` count for the key `near_miss`.
@@ -184,7 +197,7 @@ function contributeCustomKeys(
   for (const [key, aggregation] of Object.entries(customAggregations)) {
     if (aggregation === 'mean') {
       const value = data[key]
-      if (isCountable(value)) contribution[key] = value
+      if (acceptValue(value, onIgnored)) contribution[key] = value
       continue
     }
 
@@ -219,16 +232,22 @@ function contributeCounts(
   data: CountData,
   counting: ChannelCounting,
   timeMs: number,
+  onIgnored: IgnoredListener,
 ): Contribution {
   const { counters, customAggregations } = counting
   const contribution: Contribution = {}
   const previousOccupancy = counters.getTotal(OCCUPANCY) ?? 0
 
   for (const [name, values] of Object.entries(data)) {
-    if (name.length > MAX_NAME_LENGTH) continue
+    if (name.length > MAX_NAME_LENGTH) {
+      onIgnored(`a name has more than ${MAX_NAME_LENGTH} characters`)
+      continue
+    }
     for (const [key, value] of Object.entries(values)) {
-      if (!isCountable(value)) continue
-      switch (findCountAggregation(key, customAggregations)) {
+      const aggregation = findCountAggregation(key, customAggregations)
+      // A value without a statistic may be any number, such as a time in microseconds.
+      if (!aggregation || !acceptValue(value, onIgnored)) continue
+      switch (aggregation) {
         case 'sum': {
           const growth = computeGrowth(counters.get(name, key)?.value ?? 0, value)
           // A message repeats the unchanged keys of a counter.

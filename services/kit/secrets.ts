@@ -16,14 +16,14 @@ export interface Secrets {
  * Names the version of the format: `sealed1:` and base64url of nonce, ciphertext and authentication
  * tag.
  */
-const PREFIX = 'sealed1:'
+export const ENCRYPTED_PREFIX = 'sealed1:'
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /** Whether a text has the form of an encrypted text. */
-export const isEncrypted = (text: string): boolean => text.startsWith(PREFIX)
+export const isEncrypted = (text: string): boolean => text.startsWith(ENCRYPTED_PREFIX)
 
 /** Loads an encryption key from its file. The first call creates the key. */
 export function loadSecrets(file: string): Secrets {
@@ -56,12 +56,14 @@ function encrypt(text: string, key: Buffer): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, key, nonce)
   const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  return PREFIX + Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]).toString('base64url')
+  return (
+    ENCRYPTED_PREFIX + Buffer.concat([nonce, ciphertext, cipher.getAuthTag()]).toString('base64url')
+  )
 }
 
 function decrypt(encrypted: string, key: Buffer): string {
   if (!isEncrypted(encrypted)) throw new Error('the text is not encrypted')
-  const bytes = Buffer.from(encrypted.slice(PREFIX.length), 'base64url')
+  const bytes = Buffer.from(encrypted.slice(ENCRYPTED_PREFIX.length), 'base64url')
   const nonce = bytes.subarray(0, NONCE_BYTES)
   const ciphertext = bytes.subarray(NONCE_BYTES, -TAG_BYTES)
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })

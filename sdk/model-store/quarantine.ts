@@ -56,12 +56,12 @@ export function openQuarantine(root: string): Quarantine {
     }
   }
 
-  /** Writes the record to a draft first, so that a crash never leaves half a record. */
+  /** Writes the record to a draft first, so that a power failure never leaves half a record. */
   function store(sha256: string, record: CrashRecord): void {
     const path = getPath(sha256)
     const draft = `${path}.new`
     mkdirSync(folder, { recursive: true })
-    writeFileSync(draft, JSON.stringify(record))
+    writeFileSync(draft, JSON.stringify(record), { flush: true })
     renameSync(draft, path)
   }
 

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lines } from '@eyrie/element'
+import { readJsonFile, writeJsonFile } from '@eyrie/kit/json-file'
 import { z } from 'zod'
 
 /**
@@ -31,16 +32,15 @@ const getPath = (data: string) => join(data, 'quickstart.json')
 /** Reads the stored state. Returns undefined if it is missing or invalid. */
 export function readState(data: string): QuickstartState | undefined {
   try {
-    return quickstartState.parse(JSON.parse(readFileSync(getPath(data), 'utf8')))
+    return readJsonFile(getPath(data), quickstartState)
   } catch {
     return undefined
   }
 }
 
-/** Replaces the stored state atomically. */
+/** Replaces the stored state. */
 export function writeState(data: string, state: QuickstartState): void {
   const path = getPath(data)
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(`${path}.new`, `${JSON.stringify(state, null, 2)}\n`)
-  renameSync(`${path}.new`, path)
+  writeJsonFile(path, state)
 }

@@ -1,3 +1,4 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -20,6 +21,20 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   }
   await rename(temporary, path)
   await syncFolder(dirname(path))
+}
+
+/** Like `writeDurably`, for small files of callers that cannot wait. */
+export function writeDurablySync(path: string, content: string): void {
+  const temporary = `${path}.new`
+  try {
+    writeFileSync(temporary, content, { mode: 0o600, flush: true })
+  } catch (error) {
+    // Part of a file would occupy the last space of a full disk.
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  renameSync(temporary, path)
+  syncFolderSync(dirname(path))
 }
 
 /**
@@ -49,5 +64,15 @@ export async function syncFolder(folder: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
+  }
+}
+
+/** Like `syncFolder`, for callers that cannot wait. */
+export function syncFolderSync(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
-import { readJsonFile } from './json-file.ts'
+import { readJsonFile, writeJsonFile } from './json-file.ts'
 
 const schema = z.strictObject({ reserved: z.int() })
 
@@ -35,5 +35,28 @@ describe('readJsonFile', () => {
     const path = join(createTemporaryFolder(), 'sequence.json')
     mkdirSync(path)
     expect(() => readJsonFile(path, schema)).toThrow('EISDIR')
+  })
+})
+
+describe('writeJsonFile', () => {
+  it('replaces a file, readable by its owner only, and leaves no temporary file', () => {
+    const folder = createTemporaryFolder()
+    const path = join(folder, 'sequence.json')
+    writeJsonFile(path, { reserved: 1_000_000 })
+    writeFileSync(`${path}.new`, 'half of a longer file', { mode: 0o600 })
+    writeJsonFile(path, { reserved: 7 })
+    expect(readJsonFile(path, schema)).toEqual({ reserved: 7 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder)).toEqual(['sequence.json'])
+  })
+
+  it('leaves the file as it is, and nothing else, if the disk is full', () => {
+    const folder = createTemporaryFolder()
+    const path = join(folder, 'sequence.json')
+    writeJsonFile(path, { reserved: 7 })
+    symlinkSync('/dev/full', `${path}.new`)
+    expect(() => writeJsonFile(path, { reserved: 8 })).toThrow('ENOSPC')
+    expect(readJsonFile(path, schema)).toEqual({ reserved: 7 })
+    expect(readdirSync(folder)).toEqual(['sequence.json'])
   })
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseAs } from '@eyrie/contract/parse'
 import type { z } from 'zod'
+import { writeDurablySync } from './durable-file.ts'
 
 /**
  * Reads a JSON file. Returns undefined if it does not exist, such as before its first write. Throws
@@ -14,6 +15,10 @@ export function readJsonFile<Schema extends z.ZodType>(
   const text = readText(path)
   return text === undefined ? undefined : parseAs(schema, JSON.parse(text))
 }
+
+/** Replaces a JSON file as `writeDurablySync` does. */
+export const writeJsonFile = (path: string, value: unknown): void =>
+  writeDurablySync(path, `${JSON.stringify(value, null, 2)}\n`)
 
 function readText(path: string): string | undefined {
   try {

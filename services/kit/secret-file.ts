@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncFolderSync } from './durable-file.ts'
 
 /**
  * Returns the content of a secret file. If the file does not exist, creates it with the result of
@@ -44,12 +45,5 @@ function createAtomically(file: string, content: string): void {
   } finally {
     rmSync(temporary)
   }
-  syncFolder(dirname(file))
-}
-
-/** Makes the new directory entry durable. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
+  syncFolderSync(dirname(file))
 }

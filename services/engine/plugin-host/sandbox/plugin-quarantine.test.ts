@@ -1,4 +1,4 @@
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLog } from '@eyrie/kit/log'
 import { describe, expect, it, vi } from 'vitest'
@@ -60,17 +60,19 @@ describe('plugin quarantine', () => {
     const { open, file, log } = createQuarantine()
     const error = vi.spyOn(log, 'error')
     const quarantine = open()
-    symlinkSync('/dev/full', `${file}.new`)
+    const fillDisk = () => symlinkSync('/dev/full', `${file}.new`)
+    fillDisk()
     for (const reason of ['a', 'b', 'c']) quarantine.addCrash(probe, reason)
     expect(quarantine.find(probe)).toBeDefined()
     expect(error).toHaveBeenCalledExactlyOnceWith(
       { file, reason: expect.stringContaining('ENOSPC') },
       expect.stringContaining('failed to store a quarantine'),
     )
+    fillDisk()
     expect(() => quarantine.release('probe')).toThrow('ENOSPC')
     expect(quarantine.find(probe)).toBeDefined()
 
-    rmSync(`${file}.new`)
+    // Each failed write has deleted its temporary file.
     expect(quarantine.release('probe')).toMatchObject([probe])
     expect(quarantine.find(probe)).toBeUndefined()
   })

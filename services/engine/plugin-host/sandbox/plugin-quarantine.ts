@@ -1,6 +1,5 @@
-import { renameSync, writeFileSync } from 'node:fs'
 import { type QuarantinedPlugin, quarantinedPlugin } from '@eyrie/contract/plugin'
-import { readJsonFile } from '@eyrie/kit/json-file'
+import { readJsonFile, writeJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { z } from 'zod'
 
@@ -45,18 +44,11 @@ export function openPluginQuarantine({
   /** Times of the crashes within the last minute, in epoch ms, by `toKey`. */
   const recentCrashes = new Map<string, number[]>()
 
-  function write(next: readonly QuarantinedPlugin[]): void {
-    // Renamed, so that the file is never incomplete.
-    const draft = `${file}.new`
-    writeFileSync(draft, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 })
-    renameSync(draft, file)
-  }
-
   /** Adds a quarantine. It applies even if it cannot be stored, such as on a full disk. */
   function add(entry: QuarantinedPlugin): void {
     entries = [...entries, entry]
     try {
-      write(entries)
+      writeJsonFile(file, entries)
     } catch (error) {
       const reason = (error as Error).message
       log.error({ file, reason }, 'failed to store a quarantine, which ends with the engine')
@@ -93,7 +85,7 @@ export function openPluginQuarantine({
       const released = entries.filter(isReleased)
       if (released.length === 0) return []
       const remaining = entries.filter(entry => !isReleased(entry))
-      write(remaining)
+      writeJsonFile(file, remaining)
       entries = remaining
       return released
     },

@@ -122,12 +122,13 @@ export function createEngineStateStore(database: Database, engineId: string): En
 
     recordContact: () => storeState({ seen_at: new Date() }),
     recordConfigurationHash: hash => storeState({ engine_hash: hash }),
-    recordCondition: condition => storeState({ condition }),
+    // Texts of cameras, plugins and other servers may contain any characters.
+    recordCondition: condition => storeState({ condition: toStorable(condition) }),
     recordDrift: drift => storeState({ drift: toStorable(drift), drift_checked_at: sql`now()` }),
 
     recordDisconnected: (status, reason) =>
       transact(async tx => {
-        const values = { engine_status: status, reason }
+        const values = { engine_status: status, reason: toStorable(reason) }
         // This service begins to follow the engine, and has not tried to connect to it yet.
         const isNotTried = status === ENGINE_STATUS.unknown
         if (isNotTried) await upsert(tx, { ...values, unusable_since: null })

@@ -70,9 +70,10 @@ export function createJobs(options: JobsOptions): Jobs {
   })
 
   const works: JobWorks = {
-    async retention({ database }) {
-      await events.applyRetention(database)
-      return `deleted what is older than ${management.retention_days} days`
+    async retention({ database, signal }) {
+      const isDone = await events.applyRetention(database, signal)
+      const result = `deleted what is older than ${management.retention_days} days`
+      return isDone ? result : `${result}; events are in use, and are left to the next run`
     },
     async deliveries({ database }) {
       const count = await expireDeliveries(database)

@@ -14,6 +14,7 @@ const SQLSTATE = {
   deadlockDetected: '40P01',
   diskFull: '53100',
   ioError: '58030',
+  lockNotAvailable: '55P03',
 }
 /** Error codes of transactions that failed because of a concurrent one. */
 const CONFLICT_CODES = [SQLSTATE.serializationFailure, SQLSTATE.deadlockDetected]
@@ -55,6 +56,10 @@ export function isConflict(error: unknown): boolean {
   const code = findPostgresError(error)?.code
   return code !== undefined && CONFLICT_CODES.includes(code)
 }
+
+/** Returns whether a query failed because it waited for a lock longer than `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean =>
+  findPostgresError(error)?.code === SQLSTATE.lockNotAvailable
 
 /** Returns whether a query failed because the database is unreachable. */
 export function isUnreachable(error: unknown): boolean {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
 import type { Egress, Log } from '@eyrie/kit'
-import { and, isNotNull, lt } from 'drizzle-orm'
+import { and, isNotNull, lt, type SQL } from 'drizzle-orm'
+import type { PgTable } from 'drizzle-orm/pg-core'
 import type { Database } from '../db/database.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { delivery, incident, notification, report } from '../db/schema/index.ts'
 import { createIngest } from './ingest/ingest.ts'
 import type { Ingest, MessageSubscriber } from './ingest/ingest-port.ts'
@@ -45,9 +47,10 @@ export interface Events {
   fetchSnapshots(database: Database, signal: AbortSignal): Promise<void>
   /**
    * Creates the event partitions of the coming weeks, and deletes all data that is
-   * older than the retention.
+   * older than the retention. Returns whether all is done: if the table of events is in use, its
+   * part is left to the next run. Rejects if `signal` aborts.
    */
-  applyRetention(database: Database): Promise<void>
+  applyRetention(database: Database, signal: AbortSignal): Promise<boolean>
 }
 
 export function createEvents(options: EventsOptions): Events {
@@ -61,19 +64,18 @@ export function createEvents(options: EventsOptions): Events {
       fetchPictures({ database, source, store: pictures, log, signal }),
     fetchSnapshots: (database, signal) =>
       fetchSnapshots({ database, source, store: pictures, log, signal }),
-    async applyRetention(database) {
-      await maintainPartitions(database, now(), retentionMs)
+    async applyRetention(database, signal) {
+      const isDone = await maintainPartitions(database, now(), retentionMs, signal)
       const oldest = new Date(now() - retentionMs)
-      await database.system('retention', async tx => {
-        await tx.delete(notification).where(lt(notification.notification_time, oldest))
-        await tx
-          .delete(incident)
-          .where(and(lt(incident.last_at, oldest), isNotNull(incident.ended_at)))
-        // Most deliveries are deleted with their notification. Tests and digests have none.
-        await tx.delete(delivery).where(lt(delivery.created_at, oldest))
-        await tx.delete(report).where(lt(report.created_at, oldest))
-      })
-      await removeExpiredPictures(database, pictures, now(), retentionMs)
+      const deleteExpired = (table: PgTable, condition: SQL | undefined) =>
+        deleteInBatches(database, table, condition, signal)
+      await deleteExpired(notification, lt(notification.notification_time, oldest))
+      await deleteExpired(incident, and(lt(incident.last_at, oldest), isNotNull(incident.ended_at)))
+      // Most deliveries are deleted with their notification. Tests and digests have none.
+      await deleteExpired(delivery, lt(delivery.created_at, oldest))
+      await deleteExpired(report, lt(report.created_at, oldest))
+      await removeExpiredPictures({ database, store: pictures, now: now(), retentionMs, signal })
+      return isDone
     },
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { shared } from '../../../test/fixtures/setup/shared.ts'
@@ -11,7 +11,10 @@ const DAY_MS = 86_400_000
 
 const testDatabase = shared(createTestDatabase, ({ remove }) => remove())
 
-const maintain = (moment: number) => maintainPartitions(testDatabase.database, moment, 90 * DAY_MS)
+const { signal } = new AbortController()
+
+const maintain = (moment: number) =>
+  maintainPartitions(testDatabase.database, moment, 90 * DAY_MS, signal)
 
 const readPartitions = async () =>
   (
@@ -82,6 +85,27 @@ describe('event partitions', () => {
     expect(await readPartitions()).toContain('event_2026_03_16')
   })
 
+  it('are left to the next run while a reader uses the table', async () => {
+    const readersEnd = Promise.withResolvers<void>()
+    const hasRead = Promise.withResolvers<void>()
+    const reader = testDatabase.database.system('test', async tx => {
+      await tx.select().from(event).limit(1)
+      hasRead.resolve()
+      await readersEnd.promise
+    })
+    await hasRead.promise
+    const later = Date.parse('2026-07-01T00:00:00Z')
+    try {
+      expect(await maintain(later)).toBe(false)
+      expect(await readPartitions()).toContain('event_2026_03_16')
+    } finally {
+      readersEnd.resolve()
+      await reader
+    }
+    expect(await maintain(later)).toBe(true)
+    expect(await readPartitions()).not.toContain('event_2026_03_16')
+  })
+
   it('enforce the row security of their table', async () => {
     const [secured] = await testDatabase.database.system('test', tx =>
       tx.execute(
@@ -89,5 +113,36 @@ describe('event partitions', () => {
       ),
     )
     expect(secured).toEqual({ all: true })
+  })
+})
+
+describe('expired rows', () => {
+  it('are deleted in batches, and remain deleted if a later batch fails', async () => {
+    const expired = 12_000
+    const run = (statement: SQL) =>
+      testDatabase.database.system('test', tx => tx.execute(statement))
+    const countEvents = async () =>
+      (await run(sql`select count(*)::int as count from event where type = 'expired'`))[0]?.count
+    await run(sql`
+      insert into event (engine_id, log_id, seq, time, channel_id, kind, type, data)
+      select gen_random_uuid(), 'log', n, '2001-01-01', gen_random_uuid(), 'event', 'expired', '{}'
+      from generate_series(1, ${sql.raw(String(expired))}) n`)
+    await run(sql`
+      create function reject_last() returns trigger language plpgsql as $$
+      begin
+        raise 'the last event cannot be deleted';
+      end
+      $$`)
+    await run(sql`
+      create trigger reject_last before delete on event_other for each row
+      when (old.seq = ${sql.raw(String(expired))}) execute function reject_last()`)
+
+    await expect(maintain(now)).rejects.toThrow('query failed')
+    expect(await countEvents()).toBeGreaterThan(0)
+    expect(await countEvents()).toBeLessThan(expired / 2)
+
+    await run(sql`drop trigger reject_last on event_other`)
+    await maintain(now)
+    expect(await countEvents()).toBe(0)
   })
 })

@@ -1,5 +1,8 @@
 import { lt, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../db/database.ts'
+import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { Database, Transaction, Work } from '../db/database.ts'
+import { isLockTimeout } from '../db/database-errors.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { event, statisticHour, statisticMinute } from '../db/schema/index.ts'
 import { toTimestamp } from '../db/sql-values.ts'
 import { HOUR_MS } from './statistics/samples.ts'
@@ -14,9 +17,16 @@ const DEFAULT_PARTITION = 'event_other'
 const PARTITIONED_WEEKS = 4
 
 /**
+ * Time to wait for exclusive access to the table `event`. All other queries of the table wait
+ * meanwhile.
+ */
+const LOCK_TIMEOUT_MS = 1_000
+
+/**
  * Maintains the weekly partitions of the table `event`: creates partitions for the current and
  * the coming weeks, and drops partitions in which all events are older than the retention. Deletes
- * all other expired events and statistics too. `now` is in epoch ms.
+ * all other expired events and statistics too. `now` is in epoch ms. Returns whether all is done:
+ * partitions of a table that is in use, for example by a backup, are left to the next run.
  *
  * Events of weeks without a partition are stored in the default partition, so that no event is
  * rejected because of its time. They move to the partition of their week when it is created.
@@ -25,28 +35,30 @@ export async function maintainPartitions(
   database: Database,
   now: number,
   retentionMs: number,
-): Promise<void> {
-  const currentWeekMs = findWeekStart(now)
-  for (let week = 0; week < PARTITIONED_WEEKS; week += 1) {
-    await database.system('partitions', tx => createPartition(tx, currentWeekMs + week * WEEK_MS))
-  }
-
+  signal: AbortSignal,
+): Promise<boolean> {
   const oldestMs = now - retentionMs
-  await database.system('retention', async tx => {
-    for (const name of await findPartitionsBefore(tx, oldestMs)) {
-      await tx.execute(sql`drop table ${sql.identifier(name)}`)
-    }
-    await deleteRowsBefore(tx, oldestMs)
-  })
-}
+  const isDone =
+    (await createPartitions(database, now)) && (await dropPartitionsBefore(database, oldestMs))
 
-/** Deletes events and statistics that are older than a time (epoch ms). */
-async function deleteRowsBefore(tx: Transaction, timeMs: number): Promise<void> {
-  // These events are in the oldest remaining partition and in the default partition.
-  await tx.delete(event).where(lt(event.time, new Date(timeMs)))
-  await tx.delete(statisticMinute).where(lt(statisticMinute.minute, new Date(timeMs)))
+  // The rows of a partition that could not be dropped are not deleted one by one: there may be
+  // millions. The other expired events are in the oldest remaining partition and in the default
+  // one.
+  if (isDone) await deleteInBatches(database, event, isBefore(event.time, oldestMs), signal)
+  await deleteInBatches(
+    database,
+    statisticMinute,
+    isBefore(statisticMinute.minute, oldestMs),
+    signal,
+  )
   // An hour is deleted when its last minute is older than the time.
-  await tx.delete(statisticHour).where(lt(statisticHour.hour, new Date(timeMs - HOUR_MS)))
+  await deleteInBatches(
+    database,
+    statisticHour,
+    isBefore(statisticHour.hour, oldestMs - HOUR_MS),
+    signal,
+  )
+  return isDone
 }
 
 /** Returns the start of the week of a time, both in epoch ms. Weeks start on Monday, 00:00 UTC. */
@@ -55,11 +67,50 @@ function findWeekStart(timeMs: number): number {
   return FIRST_MONDAY_MS + weeks * WEEK_MS
 }
 
-async function createPartition(tx: Transaction, weekStartMs: number): Promise<void> {
-  // Moving events from the default partition may take long if the management service
-  // was stopped for weeks.
-  await tx.execute(sql`set local statement_timeout = 0`)
-  await tx.execute(sql`select create_event_partition(${toTimestamp(weekStartMs)})`)
+const isBefore = (column: PgColumn, timeMs: number) => lt(column, new Date(timeMs))
+
+/** Creates missing partitions. Returns false if the table is in use. */
+async function createPartitions(database: Database, now: number): Promise<boolean> {
+  const currentWeekMs = findWeekStart(now)
+  for (let week = 0; week < PARTITIONED_WEEKS; week += 1) {
+    const weekStart = toTimestamp(currentWeekMs + week * WEEK_MS)
+    const isCreated = await changePartitions(database, async tx => {
+      // Moving events from the default partition may take long if the management service
+      // was stopped for weeks.
+      await tx.execute(sql`set local statement_timeout = 0`)
+      await tx.execute(sql`select create_event_partition(${weekStart})`)
+    })
+    if (!isCreated) return false
+  }
+  return true
+}
+
+/** Drops the partitions that end at or before a time. Returns false if the table is in use. */
+async function dropPartitionsBefore(database: Database, timeMs: number): Promise<boolean> {
+  const names = await database.system('partitions', tx => findPartitionsBefore(tx, timeMs))
+  for (const name of names) {
+    // Another run may have dropped it in the meantime.
+    const drop = sql`drop table if exists ${sql.identifier(name)}`
+    if (!(await changePartitions(database, tx => tx.execute(drop)))) return false
+  }
+  return true
+}
+
+/**
+ * Runs work that needs exclusive access to the table `event`, in a transaction of its own, so that
+ * ingest and readers wait only briefly. Returns false if the table is in use.
+ */
+async function changePartitions(database: Database, work: Work<unknown>): Promise<boolean> {
+  try {
+    await database.system('partitions', async tx => {
+      await tx.execute(sql`set local lock_timeout = ${sql.raw(String(LOCK_TIMEOUT_MS))}`)
+      await work(tx)
+    })
+    return true
+  } catch (error) {
+    if (isLockTimeout(error)) return false
+    throw error
+  }
 }
 
 /** Returns the names of the partitions that end at or before a time (epoch ms). */

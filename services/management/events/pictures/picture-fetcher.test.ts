@@ -12,7 +12,7 @@ import { channel, device, engine, picture, pipeline, source } from '../../db/sch
 import { schedulePictureFetches } from './picture-fetch.ts'
 import { fetchPictures, removeExpiredPictures } from './picture-fetcher.ts'
 import type { PictureSource } from './picture-source.ts'
-import { createPictureStore } from './picture-store.ts'
+import { createPictureStore, type PictureStore } from './picture-store.ts'
 
 const now = Date.parse('2026-03-04T12:00:00Z')
 const DAY_MS = 86_400_000
@@ -36,6 +36,14 @@ const readPicture = async (sha256: string) =>
 const { signal } = new AbortController()
 const fetchFrom = (source: PictureSource, store = createPictureStore(createTemporaryFolder())) =>
   fetchPictures({ database: fixture.database, source, store, log, signal })
+const removeExpired = (store: PictureStore, moment: number) =>
+  removeExpiredPictures({
+    database: fixture.database,
+    store,
+    now: moment,
+    retentionMs: 90 * DAY_MS,
+    signal,
+  })
 
 describe('picture of a notification', () => {
   it('is fetched from its engine and stored as a file', async () => {
@@ -89,7 +97,7 @@ describe('picture of a notification', () => {
       store,
     )
     const removeAndCheck = async (time: number) => {
-      await removeExpiredPictures(fixture.database, store, time, 90 * DAY_MS)
+      await removeExpired(store, time)
       return Promise.all(
         [stored, brief].map(async jpeg => (await store.read(sha256Of(jpeg))) !== undefined),
       )
@@ -119,9 +127,9 @@ describe('picture of a notification', () => {
         await tx.delete(table).where(eq(table.engine_id, deletedEngine.engine_id))
       }
     })
-    await removeExpiredPictures(database, store, now + 90 * DAY_MS, 90 * DAY_MS)
+    await removeExpired(store, now + 90 * DAY_MS)
     expect(await store.read(sha256)).toBeDefined()
-    await removeExpiredPictures(database, store, now + 90 * DAY_MS + 1, 90 * DAY_MS)
+    await removeExpired(store, now + 90 * DAY_MS + 1)
     expect(await store.read(sha256)).toBeUndefined()
   })
 })

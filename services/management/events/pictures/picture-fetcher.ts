@@ -3,6 +3,7 @@ import { backoffDelayMs, type Log } from '@eyrie/kit'
 import { and, asc, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { isDiskFull } from '../../db/database-errors.ts'
+import { BATCH_ROWS } from '../../db/delete-in-batches.ts'
 import { picture } from '../../db/schema/index.ts'
 import { releaseDeliveries } from '../../deliveries/outbox.ts'
 import type { PictureSource } from './picture-source.ts'
@@ -105,15 +106,33 @@ async function fetchToStore(
   return 'stored'
 }
 
-/** Removes expired pictures. `now` is in epoch ms. */
-export async function removeExpiredPictures(
-  database: Database,
-  store: PictureStore,
-  now: number,
-  retentionMs: number,
-): Promise<void> {
+export interface PictureRetention extends Pick<PictureFetcherOptions, 'database' | 'store'> {
+  /** Epoch ms. */
+  now: number
+  retentionMs: number
+  signal: AbortSignal
+}
+
+/** Removes expired pictures. Rejects if `signal` aborts. */
+export async function removeExpiredPictures(retention: PictureRetention): Promise<void> {
+  const { database, store, signal } = retention
+  for (;;) {
+    const expired = await findExpiredPictures(retention)
+    if (expired.length === 0) return
+    for (const { sha256 } of expired) {
+      signal.throwIfAborted()
+      // The file is removed before the row. After a crash in between, the next run finds the row
+      // again. A file without a row would remain.
+      await store.remove(sha256)
+      await database.system('retention', tx => tx.delete(picture).where(eq(picture.sha256, sha256)))
+    }
+  }
+}
+
+/** Returns some of the expired pictures, or none if there are none. */
+function findExpiredPictures({ database, now, retentionMs }: PictureRetention) {
   const isOlderThan = (ageMs: number) => lt(picture.time, new Date(now - ageMs))
-  const expired = await database.system('retention', tx =>
+  return database.system('retention', tx =>
     tx
       .select({ sha256: picture.sha256 })
       .from(picture)
@@ -124,12 +143,7 @@ export async function removeExpiredPictures(
           // Pictures that were never fetched, because the engine was deleted or did not have them.
           and(isNull(picture.fetched_at), isOlderThan(SHORT_RETENTION_MS)),
         ),
-      ),
+      )
+      .limit(BATCH_ROWS),
   )
-  for (const { sha256 } of expired) {
-    // The file is removed before the row. After a crash in between, the next run finds the row
-    // again. A file without a row would remain.
-    await store.remove(sha256)
-    await database.system('retention', tx => tx.delete(picture).where(eq(picture.sha256, sha256)))
-  }
 }

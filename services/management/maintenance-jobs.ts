@@ -75,8 +75,8 @@ export function createJobs(options: JobsOptions): Jobs {
       const result = `deleted what is older than ${management.retention_days} days`
       return isDone ? result : `${result}; events are in use, and are left to the next run`
     },
-    async deliveries({ database }) {
-      const count = await expireDeliveries(database)
+    async deliveries({ database, signal }) {
+      const count = await expireDeliveries(database, signal)
       return count === 0 ? 'no message has expired' : `gave up ${count} messages`
     },
     async reports({ database, signal }) {

@@ -153,7 +153,7 @@ describe('a delivery at the end of its lifetime', () => {
       next_attempt_at: past(),
     })
     expect(await claim()).toEqual([])
-    await expireDeliveries(management.database)
+    await expireDeliveries(management.database, new AbortController().signal)
     expect(await readDelivery(management.database, deliveryId)).toMatchObject({
       state: 'dead',
       reason: 'gave up after a day: 502',

@@ -5,6 +5,7 @@ import type {
 } from '@eyrie/contract/management/delivery-queue'
 import { and, eq, isNotNull, lt, notInArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
+import { BATCH_ROWS } from '../db/delete-in-batches.ts'
 import {
   channel,
   delivery,
@@ -208,26 +209,43 @@ export async function storeResults(
   }
 }
 
-/** Marks deliveries as dead that were not sent within a day. Returns their number. */
-export const expireDeliveries = (database: Database): Promise<number> =>
-  database.system('deliveries', async tx => {
-    const expired = await tx
-      .update(delivery)
-      .set({
-        state: 'dead',
-        reason: sql`'gave up after a day' || case when reason = '' then '' else ': ' || reason end`,
-        next_attempt_at: null,
-        finished_at: sql`now()`,
-      })
-      .where(
-        and(
-          isNotNull(delivery.next_attempt_at),
-          // Excludes deliveries with a running attempt, which may still succeed.
-          lt(delivery.next_attempt_at, sql`now()`),
-          lt(delivery.expires_at, sql`now()`),
-          notInArray(delivery.state, [...FINISHED]),
-        ),
-      )
-      .returning({ delivery_id: delivery.delivery_id })
-    return expired.length
-  })
+/**
+ * Marks deliveries as dead that were not sent within a day. Returns their number. After an outage
+ * there may be very many, so they are marked in batches. Rejects if `signal` aborts.
+ */
+export async function expireDeliveries(database: Database, signal: AbortSignal): Promise<number> {
+  for (let total = 0; ; ) {
+    signal.throwIfAborted()
+    const count = await database.system('deliveries', expireBatch)
+    total += count
+    if (count < BATCH_ROWS) return total
+  }
+}
+
+async function expireBatch(tx: Transaction): Promise<number> {
+  const expired = await tx
+    .select({ delivery_id: delivery.delivery_id })
+    .from(delivery)
+    .where(
+      and(
+        isNotNull(delivery.next_attempt_at),
+        // Excludes deliveries with a running attempt, which may still succeed.
+        lt(delivery.next_attempt_at, sql`now()`),
+        lt(delivery.expires_at, sql`now()`),
+        notInArray(delivery.state, [...FINISHED]),
+      ),
+    )
+    .limit(BATCH_ROWS)
+    .for('update')
+  const ids = expired.map(({ delivery_id }) => delivery_id)
+  await tx
+    .update(delivery)
+    .set({
+      state: 'dead',
+      reason: sql`'gave up after a day' || case when reason = '' then '' else ': ' || reason end`,
+      next_attempt_at: null,
+      finished_at: sql`now()`,
+    })
+    .where(isAnyOf(delivery.delivery_id, ids))
+  return ids.length
+}

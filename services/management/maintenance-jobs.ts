@@ -13,6 +13,7 @@ import { createJobGuard, type JobGuard } from './jobs/job-guard.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { maintainDatabase } from './jobs/maintain-database.ts'
 import { sendDueReports } from './reports/scheduled/send-reports.ts'
+import { createRetentionJob } from './retention-job.ts'
 import type { Secrets } from './secrets/secrets.ts'
 
 /** The environment of the jobs. */
@@ -70,11 +71,14 @@ export function createJobs(options: JobsOptions): Jobs {
   })
 
   const works: JobWorks = {
-    async retention({ database, signal }) {
-      const isDone = await events.applyRetention(database, signal)
-      const result = `deleted what is older than ${management.retention_days} days`
-      return isDone ? result : `${result}; events are in use, and are left to the next run`
-    },
+    retention: createRetentionJob({
+      data,
+      events,
+      retentionDays: management.retention_days,
+      isDiskFull,
+      now: nowMs,
+      log,
+    }),
     async deliveries({ database, signal }) {
       const count = await expireDeliveries(database, signal)
       return count === 0 ? 'no message has expired' : `gave up ${count} messages`

@@ -46,11 +46,11 @@ export interface Events {
    */
   fetchSnapshots(database: Database, signal: AbortSignal): Promise<void>
   /**
-   * Creates the event partitions of the coming weeks, and deletes all data that is
-   * older than the retention. Returns whether all is done: if the table of events is in use, its
-   * part is left to the next run. Rejects if `signal` aborts.
+   * Creates the event partitions of the coming weeks, and deletes all data that is older than the
+   * retention at the time `nowMs` (epoch ms). Returns whether all is done: if the table of events
+   * is in use, its part is left to the next run. Rejects if `signal` aborts.
    */
-  applyRetention(database: Database, signal: AbortSignal): Promise<boolean>
+  applyRetention(database: Database, nowMs: number, signal: AbortSignal): Promise<boolean>
 }
 
 export function createEvents(options: EventsOptions): Events {
@@ -64,9 +64,11 @@ export function createEvents(options: EventsOptions): Events {
       fetchPictures({ database, source, store: pictures, log, signal }),
     fetchSnapshots: (database, signal) =>
       fetchSnapshots({ database, source, store: pictures, log, signal }),
-    async applyRetention(database, signal) {
-      const isDone = await maintainPartitions(database, now(), retentionMs, signal)
-      const oldest = new Date(now() - retentionMs)
+    async applyRetention(database, nowMs, signal) {
+      const oldestMs = nowMs - retentionMs
+      const oldest = new Date(oldestMs)
+      // Partitions are needed for the time that the clock shows, even if it is not trusted.
+      const isDone = await maintainPartitions(database, { nowMs: now(), oldestMs, signal })
       const deleteExpired = (table: PgTable, condition: SQL | undefined) =>
         deleteInBatches(database, table, condition, signal)
       await deleteExpired(notification, lt(notification.notification_time, oldest))
@@ -74,7 +76,7 @@ export function createEvents(options: EventsOptions): Events {
       // Most deliveries are deleted with their notification. Tests and digests have none.
       await deleteExpired(delivery, lt(delivery.created_at, oldest))
       await deleteExpired(report, lt(report.created_at, oldest))
-      await removeExpiredPictures({ database, store: pictures, now: now(), retentionMs, signal })
+      await removeExpiredPictures({ database, store: pictures, now: nowMs, retentionMs, signal })
       return isDone
     },
   }

@@ -14,7 +14,11 @@ const testDatabase = shared(createTestDatabase, ({ remove }) => remove())
 const { signal } = new AbortController()
 
 const maintain = (moment: number) =>
-  maintainPartitions(testDatabase.database, moment, 90 * DAY_MS, signal)
+  maintainPartitions(testDatabase.database, {
+    nowMs: moment,
+    oldestMs: moment - 90 * DAY_MS,
+    signal,
+  })
 
 const readPartitions = async () =>
   (

@@ -22,24 +22,29 @@ const PARTITIONED_WEEKS = 4
  */
 const LOCK_TIMEOUT_MS = 1_000
 
+export interface PartitionMaintenance {
+  /** Epoch ms. */
+  nowMs: number
+  /** What is older has expired. Epoch ms. */
+  oldestMs: number
+  signal: AbortSignal
+}
+
 /**
  * Maintains the weekly partitions of the table `event`: creates partitions for the current and
  * the coming weeks, and drops partitions in which all events are older than the retention. Deletes
- * all other expired events and statistics too. `now` is in epoch ms. Returns whether all is done:
- * partitions of a table that is in use, for example by a backup, are left to the next run.
+ * all other expired events and statistics too. Returns whether all is done: partitions of
+ * a table that is in use, for example by a backup, are left to the next run.
  *
  * Events of weeks without a partition are stored in the default partition, so that no event is
  * rejected because of its time. They move to the partition of their week when it is created.
  */
 export async function maintainPartitions(
   database: Database,
-  now: number,
-  retentionMs: number,
-  signal: AbortSignal,
+  { nowMs, oldestMs, signal }: PartitionMaintenance,
 ): Promise<boolean> {
-  const oldestMs = now - retentionMs
   const isDone =
-    (await createPartitions(database, now)) && (await dropPartitionsBefore(database, oldestMs))
+    (await createPartitions(database, nowMs)) && (await dropPartitionsBefore(database, oldestMs))
 
   // The rows of a partition that could not be dropped are not deleted one by one: there may be
   // millions. The other expired events are in the oldest remaining partition and in the default
@@ -70,8 +75,8 @@ function findWeekStart(timeMs: number): number {
 const isBefore = (column: PgColumn, timeMs: number) => lt(column, new Date(timeMs))
 
 /** Creates missing partitions. Returns false if the table is in use. */
-async function createPartitions(database: Database, now: number): Promise<boolean> {
-  const currentWeekMs = findWeekStart(now)
+async function createPartitions(database: Database, nowMs: number): Promise<boolean> {
+  const currentWeekMs = findWeekStart(nowMs)
   for (let week = 0; week < PARTITIONED_WEEKS; week += 1) {
     const weekStart = toTimestamp(currentWeekMs + week * WEEK_MS)
     const isCreated = await changePartitions(database, async tx => {

@@ -1,6 +1,7 @@
 import type { SystemAlertReport } from '@eyrie/contract/management/system-alert-kind'
 import { eq, inArray, isNull, lt, sql } from 'drizzle-orm'
-import type { Transaction } from '../db/database.ts'
+import type { Database, Transaction } from '../db/database.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { pictureReference, source, systemAlert } from '../db/schema/index.ts'
 import { toTimestamp } from '../db/sql-values.ts'
 import { isAnyOf } from '../db/text-array.ts'
@@ -72,8 +73,18 @@ export async function closeAlerts(
     .where(inArray(systemAlert.system_alert_id, ids))
 }
 
-export const deleteOldAlerts = (tx: Transaction, nowMs: number): Promise<unknown> =>
-  tx.delete(systemAlert).where(lt(systemAlert.ended_at, new Date(nowMs - RETENTION_MS)))
+/** Deletes alerts that ended long ago. `nowMs` is in epoch ms. */
+export const deleteOldAlerts = (
+  database: Database,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<void> =>
+  deleteInBatches(
+    database,
+    systemAlert,
+    lt(systemAlert.ended_at, new Date(nowMs - RETENTION_MS)),
+    signal,
+  )
 
 /** Returns what was learned about the pictures of each source, by source id. */
 export async function readReferences(tx: Transaction): Promise<Map<string, PictureReference>> {

@@ -12,7 +12,6 @@ import type { Secrets } from '../secrets/secrets.ts'
 import { storeAlertDeliveries } from './alert-deliveries.ts'
 import {
   closeAlerts,
-  deleteOldAlerts,
   deleteReference,
   insertAlert,
   readOpenAlerts,
@@ -116,10 +115,7 @@ export function createSystemAlerts(options: SystemAlertsOptions): SystemAlerts {
     await storeChanges(tx, advanced, open, isSlowDue)
     await storeAlertDeliveries(tx, settings, nowMs)
 
-    if (isSlowDue) {
-      await storeReferences(tx, learned)
-      await deleteOldAlerts(tx, nowMs)
-    }
+    if (isSlowDue) await storeReferences(tx, learned)
     const unacknowledged = (await readOpenAlerts(tx)).filter(
       ({ acknowledged_at }) => acknowledged_at === null,
     )

@@ -9,7 +9,7 @@ import {
   type ResultToRecord,
 } from '@eyrie/contract'
 import type { RecordingSettings } from '@eyrie/contract/settings'
-import { type Log, withTimeout } from '@eyrie/kit'
+import { createRetentionClock, type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
 import { type DiskSpace, describeFullDisk } from './archive/retention.ts'
@@ -80,6 +80,12 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   const reserve = { bytes: settings.reserve_bytes, percent: settings.reserve_percent }
   const queue = createDiskQueue(MAX_QUEUED_BYTES)
   const recorders = new Map<number, Recorder>()
+  const retentionClock = createRetentionClock({
+    file: join(folder, 'retention-clock.json'),
+    wall: clock.wall,
+    monotonic: clock.now,
+    log,
+  })
   const stopping = new AbortController()
   let archive: RemoteArchive
   let closeArchive = async () => {}
@@ -102,9 +108,19 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     for (const recorder of recorders.values()) recorder.checkSilence()
   }
 
+  /** Returns the end of the newest recording, in epoch ms. */
+  async function findNewest(): Promise<number | undefined> {
+    const extents = await Promise.all(
+      (await archive.listSources()).map(id => archive.findExtent(id)),
+    )
+    const endsMs = extents.map(extent => Date.parse(extent?.last ?? ''))
+    return endsMs.length > 0 ? Math.max(...endsMs) : undefined
+  }
+
   async function applyRetention() {
     try {
-      disk = await archive.applyRetention(nowUs())
+      const { nowMs } = await retentionClock.read(findNewest)
+      disk = await archive.applyRetention(nowMs * 1000)
       retentionFailure = undefined
     } catch (error) {
       const reason = `retention fails for the recordings in ${folder}: ${(error as Error).message}`

@@ -87,4 +87,36 @@ describe('live counts', () => {
     await fixture.consume([crossing(1, midnight - DAY_MS)])
     expect((await publishAndRead(midnight + 2000)).at(-1)).toMatchObject({ total: { value: 1 } })
   })
+
+  it('begin anew with the real day after a clock that was ahead has been corrected', async () => {
+    const occupancyChannel = await insertChannel(fixture.database, fixture.engine, 'occupancy', {
+      channel_sid: 2,
+    })
+    const { crossing, occupancy, hello } = createMessageFactory()
+    const now = Date.now()
+    const ahead = now + 3 * DAY_MS
+    await fixture.consume([
+      hello(),
+      crossing(1, ahead),
+      crossing(1, ahead + 1000),
+      occupancy(2, ahead, 9),
+    ])
+    expect(await publishAndRead(ahead)).toMatchObject([{ total: { value: 2 } }])
+    await fixture.consume([crossing(1, now), occupancy(2, now, 4)])
+    expect((await publishAndRead(now)).at(-1)).toMatchObject({ total: { value: 1 } })
+    expect((await publishAndRead(now, occupancyChannel)).at(-1)).toMatchObject({
+      occupancy: { value: 4 },
+    })
+    await fixture.consume([crossing(1, now)])
+    expect((await publishAndRead(now)).at(-1)).toMatchObject({ total: { value: 2 } })
+  })
+
+  it('of an engine whose clock is ahead are those of its day', async () => {
+    const { crossing, hello } = createMessageFactory()
+    const now = Date.now()
+    await fixture.consume([hello(), crossing(1, now + 3 * DAY_MS)])
+    expect(await publishAndRead(now)).toMatchObject([{ total: { value: 1 } }])
+    await fixture.consume([crossing(1, now + 3 * DAY_MS)])
+    expect((await publishAndRead(now)).at(-1)).toMatchObject({ total: { value: 2 } })
+  })
 })

@@ -23,9 +23,24 @@ export interface AddedCount {
   last_at: Date
 }
 
+/** The latest day that any site can have now, with an hour for clocks that are ahead. */
+const maxDay = sql`((now() + interval '15 hours') at time zone 'UTC')::date`
+const maxTime = sql`(now() + interval '1 hour')`
+
+/**
+ * SQL conditions of the upsert: whether the added values begin a new day, and whether they are the
+ * newest ones. A stored time in the future is that of a clock that was ahead and has been
+ * corrected.
+ */
+const beginsDay = sql`(excluded.day > stored.day
+  or (stored.day > ${maxDay} and excluded.day <= ${maxDay}))`
+const isNewest = sql`(excluded.last_at >= stored.last_at
+  or (stored.last_at > ${maxTime} and excluded.last_at <= ${maxTime}))`
+
 /**
  * Adds values to the live counts, in the transaction that stores the statistics. An engine may send
- * values of an earlier day after an outage. They do not change the sums and counts.
+ * values of an earlier day after an outage. They do not change the sums and counts, unless
+ * the stored day is in the future.
  */
 export async function addToLiveCounts(
   tx: Transaction,
@@ -63,18 +78,18 @@ export async function addToLiveCounts(
     order by channel_id, key, day desc
     on conflict (channel_id, key) do update set
       sum = case
-        when excluded.day > stored.day then excluded.sum
+        when ${beginsDay} then excluded.sum
         when excluded.day = stored.day then stored.sum + excluded.sum
         else stored.sum
       end,
       count = case
-        when excluded.day > stored.day then excluded.count
+        when ${beginsDay} then excluded.count
         when excluded.day = stored.day then stored.count + excluded.count
         else stored.count
       end,
-      day = greatest(stored.day, excluded.day),
-      last = case when excluded.last_at >= stored.last_at then excluded.last else stored.last end,
-      last_at = greatest(stored.last_at, excluded.last_at),
+      day = case when ${beginsDay} then excluded.day else stored.day end,
+      last = case when ${isNewest} then excluded.last else stored.last end,
+      last_at = case when ${isNewest} then excluded.last_at else stored.last_at end,
       is_changed = true`)
 }
 

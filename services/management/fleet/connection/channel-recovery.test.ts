@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createChannelRecovery } from './channel-recovery.ts'
 
 const createRecovery = () => createChannelRecovery({ initialMs: 1000, maxMs: 4000 }, () => 1)
@@ -24,5 +24,14 @@ describe('channel recovery', () => {
     const recovery = createRecovery()
     recovery.claimRestarts(['a'], 0)
     expect(recovery.claimRestarts(['a', 'b'], 500)).toEqual(['b'])
+  })
+
+  it('does not depend on the wall clock, which may be set back', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2038-01-19T03:14:07Z') })
+    onTestFinished(() => void vi.useRealTimers())
+    const recovery = createChannelRecovery({ initialMs: 0, maxMs: 0 })
+    expect(recovery.claimRestarts(['a'])).toEqual(['a'])
+    vi.setSystemTime('2026-03-04T12:00:00Z')
+    expect(recovery.claimRestarts(['a'])).toEqual(['a'])
   })
 })

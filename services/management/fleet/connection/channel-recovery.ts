@@ -6,12 +6,12 @@ import { type Backoff, backoffDelayMs } from '@eyrie/kit'
 export interface ChannelRecovery {
   /**
    * Returns the failed channels that are due for a restart, and counts an attempt for each.
-   * `nowMs` is in epoch ms.
+   * `nowMs` is monotonic, because the wall clock may be set back.
    */
-  claimRestarts(failedChannels: readonly string[], nowMs: number): string[]
+  claimRestarts(failedChannels: readonly string[], nowMs?: number): string[]
 }
 
-/** All times in epoch ms. */
+/** All times in ms since the start of the process. */
 interface RestartAttempts {
   count: number
   nextAttemptMs: number
@@ -53,7 +53,7 @@ export function createChannelRecovery(backoff: Backoff, random?: () => number): 
   }
 
   return {
-    claimRestarts(failedChannels, nowMs) {
+    claimRestarts(failedChannels, nowMs = performance.now()) {
       deleteRecovered(nowMs)
       return failedChannels.filter(channel => claimRestart(channel, nowMs))
     },

@@ -116,7 +116,7 @@ export function createEngineSession(options: EngineSessionOptions): EngineSessio
 
   async function recoverChannels(): Promise<void> {
     const failedChannels = await findFailedChannels(database, engineId)
-    const channels = recovery.claimRestarts(failedChannels, Date.now())
+    const channels = recovery.claimRestarts(failedChannels)
     if (channels.length === 0) return
 
     log.info({ channels }, 'restarting failed channels')

@@ -71,6 +71,8 @@ type RecordingConfiguration = NonNullable<DesiredSource['recording']>
 const MAX_QUEUED_BYTES = 64 << 20
 /** Time between two applications of the retention policies, and between two checks of recorders. */
 const CHECK_INTERVAL_MS = 1000
+/** Maximum time to wait until the disk has been measured when the service starts. */
+const START_TIMEOUT_MS = 2000
 /** Maximum time to wait for the disk when the service stops. */
 const STOP_TIMEOUT_MS = 800
 
@@ -89,7 +91,10 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   const stopping = new AbortController()
   let archive: RemoteArchive
   let closeArchive = async () => {}
-  let disk: DiskSpace = { freeBytes: 0, reserveBytes: 0, full: false }
+  /** Undefined until the disk has been measured. Nothing is recorded before. */
+  let disk: DiskSpace | undefined
+  /** Whether the last run of retention has ended, and `disk` is its result. */
+  let isRetentionApplied = false
   /** Reason why retention fails; undefined while it works. */
   let retentionFailure: string | undefined
   /** Resolves when retention is no longer applied, after `stop`. */
@@ -117,12 +122,24 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     return endsMs.length > 0 ? Math.max(...endsMs) : undefined
   }
 
+  /**
+   * Measures the disk while retention does not: during its first run, which may have to delete the
+   * recordings of days, and while it fails.
+   */
+  async function measureDisk() {
+    if (isRetentionApplied) return
+    const measured = await archive.measureDisk().catch(() => disk)
+    if (!isRetentionApplied) disk = measured
+  }
+
   async function applyRetention() {
     try {
       const { nowMs } = await retentionClock.read(findNewest)
       disk = await archive.applyRetention(nowMs * 1000)
+      isRetentionApplied = true
       retentionFailure = undefined
     } catch (error) {
+      isRetentionApplied = false
       const reason = `retention fails for the recordings in ${folder}: ${(error as Error).message}`
       const isNew = retentionFailure !== reason
       if (isNew) log.error({ err: error, folder }, 'failed to apply retention of recordings')
@@ -132,6 +149,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   /** Returns the reason why nothing can be recorded; undefined if recording is possible. */
   function findObstacle(): string | undefined {
+    if (!disk) return retentionFailure ?? `the disk of ${folder} has not responded yet`
     return disk.full ? describeFullDisk(disk) : undefined
   }
 
@@ -184,6 +202,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const opened = openArchive({ folder, reserve })
       archive = opened.archive
       closeArchive = opened.close
+      const measured = measureDisk()
       archive.rebuildIndex().then(
         ({ files, failures }) => {
           if (files > 0) log.info({ files, failed: failures.length }, 'recordings indexed')
@@ -193,9 +212,11 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         },
         error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
-      // Not awaited: the first run may have to delete the recordings of days.
       retentionEnded = repeatUntilStopped(applyRetention)
+      void repeatUntilStopped(measureDisk)
       void repeatUntilStopped(checkSilence)
+      // Live views start even if the disk hangs.
+      await withTimeout(START_TIMEOUT_MS, measured).catch(() => {})
     },
 
     apply(sources) {
@@ -230,8 +251,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       const sources = source === undefined ? [...streams].sort((a, b) => a - b) : [source]
       return {
         rebuilding: await archive.isRebuilding(),
-        free_bytes: disk.freeBytes,
-        reserve_bytes: disk.reserveBytes,
+        free_bytes: disk?.freeBytes ?? 0,
+        reserve_bytes: disk?.reserveBytes ?? 0,
         streams: await Promise.all(sources.map(id => describeStream(id, fromUs, toUs))),
       }
     },

@@ -12,6 +12,7 @@ import {
   type DiskReserve,
   type DiskSpace,
   deleteAll,
+  measureDiskSpace,
   measureFileSystem,
 } from './retention.ts'
 
@@ -121,6 +122,7 @@ export function createArchive({
       else deleteSegment({ id, file: relative(folder, path) })
     },
 
+    measureDisk: (): DiskSpace => measureDiskSpace({ reserve, measureDisk }),
     setPolicy: (source: number, policy: RetentionPolicy): void => index.setPolicy(source, policy),
     /**
      * Applies the retention policies, then deletes the oldest segments until the reserve is free.

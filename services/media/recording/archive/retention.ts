@@ -10,11 +10,11 @@ export interface DiskReserve {
   percent: number
 }
 
-/** Disk space after retention was applied. */
+/** Disk space, as it was measured or as it is after retention was applied. */
 export interface DiskSpace {
   freeBytes: number
   reserveBytes: number
-  /** Whether less than the reserve is free although all closed segments have been deleted. */
+  /** Whether less than the reserve is free. */
   full: boolean
 }
 
@@ -69,19 +69,29 @@ async function applyPolicies({ index, deleteSegment }: RetentionOptions, nowUs: 
   }
 }
 
-async function freeReserve({
-  index,
+async function freeReserve(options: RetentionOptions): Promise<DiskSpace> {
+  const { index, deleteSegment } = options
+  const { freeBytes, reserveBytes } = measureDiskSpace(options)
+  const missingBytes = reserveBytes - freeBytes
+  const deletedBytes = await deleteOldest(missingBytes, () => index.findOldest(), deleteSegment)
+  return toDiskSpace(freeBytes + deletedBytes, reserveBytes)
+}
+
+/** Measures the disk without deleting anything. */
+export function measureDiskSpace({
   reserve,
   measureDisk,
-  deleteSegment,
-}: RetentionOptions): Promise<DiskSpace> {
+}: Pick<RetentionOptions, 'reserve' | 'measureDisk'>): DiskSpace {
   const { free, size } = measureDisk()
   const reserveBytes = Math.max(reserve.bytes, Math.round((size * reserve.percent) / 100))
-  const missingBytes = reserveBytes - free
-  const deletedBytes = await deleteOldest(missingBytes, () => index.findOldest(), deleteSegment)
-  const freeBytes = free + deletedBytes
-  return { freeBytes, reserveBytes, full: freeBytes < reserveBytes }
+  return toDiskSpace(free, reserveBytes)
 }
+
+const toDiskSpace = (freeBytes: number, reserveBytes: number): DiskSpace => ({
+  freeBytes,
+  reserveBytes,
+  full: freeBytes < reserveBytes,
+})
 
 /**
  * Deletes segments, oldest first, until their sizes add up to `bytes` or no closed segment is left.

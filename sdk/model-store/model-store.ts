@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { recoverModels } from './model-folders.ts'
 import { type BrokenModel, type ModelScan, type StoredModel, scanModels } from './read-models.ts'
 
 /** The structured log to which the store reports models that are added, removed or broken. */
@@ -28,7 +29,8 @@ export interface ModelStoreOptions {
 }
 
 /**
- * Opens the store and scans its folders every second. A scan costs only a few system calls. Unlike
+ * Opens the store, restores models whose replacement was interrupted by a crash, and scans its
+ * folders every second. A scan costs only a few system calls. Unlike
  * file system events, scanning works on every file system and for folders that do not exist yet.
  */
 export async function openModelStore(options: ModelStoreOptions): Promise<ModelStore> {
@@ -42,6 +44,12 @@ export async function openModelStore(options: ModelStoreOptions): Promise<ModelS
     logChanges(current, scan, log)
     current = scan
     for (const listener of listeners) listener()
+  }
+
+  for (const root of roots) {
+    await recoverModels(root).catch(err =>
+      log.warn({ err, root }, 'failed to recover models after a crash'),
+    )
   }
 
   let timer: NodeJS.Timeout | undefined

@@ -1,6 +1,7 @@
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { modelCard } from '@eyrie/contract/model'
+import { putInPlace, removeFolder } from './model-folders.ts'
 import type { ModelFacts, PreparedModel } from './prepare-model.ts'
 import { openQuarantine } from './quarantine.ts'
 import { readModel, type StoredModel } from './read-models.ts'
@@ -14,8 +15,9 @@ export interface NewModel extends ModelFacts {
 
 /**
  * Adds a model to the folder `root` and replaces a model with the same name. Readers see
- * either the old or the new model, or for a moment none. Throws an `Error` with the reason if
- * the model is not valid.
+ * either the old or the new model, or for a moment none. If it cannot be replaced, the old one
+ * remains; after a crash of this process, once the store is opened again. Throws an `Error` with
+ * the reason if the model is not valid.
  */
 export async function addModel(
   root: string,
@@ -65,23 +67,12 @@ async function writeModel(root: string, { card, bytes }: PreparedModel): Promise
   try {
     await writeSynced(join(draft, 'model.onnx'), bytes)
     await writeSynced(join(draft, 'model.json'), `${JSON.stringify(card, null, 2)}\n`)
-    await removeFolder(root, card.name)
-    await rename(draft, folder)
+    await putInPlace(root, card.name, draft)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
     throw error
   }
   return folder
-}
-
-/** Renames the folder before deleting it, so that readers never find a half-deleted model. */
-async function removeFolder(root: string, name: string): Promise<void> {
-  const old = join(root, `.old-${name}`)
-  await rm(old, { recursive: true, force: true })
-  await rename(join(root, name), old).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-  await rm(old, { recursive: true, force: true })
 }
 
 async function writeSynced(path: string, content: string | Uint8Array): Promise<void> {

@@ -63,6 +63,7 @@ export function indexFile(folder: string, file: string, index: RecordingIndex): 
   const first = content?.fragments[0]
   const last = content?.fragments.at(-1)
   if (!content || !first || !last) {
+    rmSync(toMetadataPath(path), { force: true })
     rmSync(path, { force: true })
     return
   }

@@ -9,65 +9,27 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { createClip } from '../format/clip.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
 import { TIMELINE_START } from '../format/playback-timeline.ts'
+import { createSegmentHeader, readSegment } from '../format/segment-format.ts'
 import {
-  createSegmentFragment,
-  createSegmentHeader,
-  readSegment,
-} from '../format/segment-format.ts'
-import { type ArchiveOptions, createArchive } from './recording-archive.ts'
+  createInfo,
+  damageFile,
+  HOUR_US,
+  NOON_US,
+  open,
+  track,
+  UNIT_BYTES,
+  write,
+} from './recording-archive.fixture.ts'
+import { createArchive } from './recording-archive.ts'
 import { describeFullDisk } from './retention.ts'
 
-const HOUR_US = 3600e6
-const NOON_US = Date.UTC(2026, 0, 1, 12) * 1000
-const track = {
-  width: 320,
-  height: 240,
-  pixelAspect: { numerator: 1, denominator: 1 },
-  avcC: Uint8Array.of(1, 0x42, 0xc0, 0x0d),
-}
-const UNIT_BYTES = 1000
 /** Bytes of a `moof` up to its first track: its own header, and the box `mfhd`. */
 const MOOF_START_BYTES = 24
-/** Offset of the number of samples from the type of a `trun` box. */
-const TRUN_SAMPLE_COUNT = 8
-
-function open(folder: string, options: Partial<ArchiveOptions> = {}) {
-  const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 }, ...options })
-  onTestFinished(archive.shutDown)
-  return archive
-}
-
-const createInfo = (source: number) => ({
-  ...{ source, epoch: 1, pts: 0, codecs: 'avc1.42c00d', width: 320, height: 240 },
-})
-
-/** Writes a segment with one picture per second, each in its own fragment. */
-function write(
-  archive: ReturnType<typeof open>,
-  source: number,
-  beginUs: number,
-  { seconds = 60, close = true } = {},
-) {
-  const info = createInfo(source)
-  const { id, path } = archive.beginSegment(info, beginUs)
-  const fragments = Array.from({ length: seconds }, (_, n) => {
-    const unit = { pts: n * 90_000, dts: n * 90_000, duration: 90_000, keyframe: n % 2 === 0 }
-    return createSegmentFragment(
-      n + 1,
-      [{ ...unit, data: Buffer.alloc(UNIT_BYTES, n) }],
-      beginUs + n * 1e6,
-    )
-  })
-  const bytes = Buffer.concat([createSegmentHeader(info, track), ...fragments])
-  writeFileSync(path, bytes)
-  if (close) archive.closeSegment({ id, path, endUs: beginUs + seconds * 1e6, bytes: bytes.length })
-  return { path, bytes: bytes.length }
-}
 
 const listRanges = (archive: ReturnType<typeof open>, source = 1) =>
   archive
@@ -282,9 +244,7 @@ describe('recording archive after a crash', () => {
     const damaged = write(before, 1, NOON_US, { close: false })
     write(before, 2, NOON_US, { close: false })
     before.shutDown()
-    const bytes = readFileSync(damaged.path)
-    bytes.writeUInt32BE(0xffffffff, bytes.indexOf('trun') + TRUN_SAMPLE_COUNT)
-    writeFileSync(damaged.path, bytes)
+    damageFile(damaged.path)
 
     const archive = open(folder)
     const { files, failures } = await archive.rebuildIndex()

@@ -5,6 +5,7 @@ import { toIsoTime } from '../../runtime/clock.ts'
 import { type IndexedEvent, toMetadataPath } from '../format/metadata-lines.ts'
 import type { SegmentInfo } from '../format/segment-format.ts'
 import { createArchiveQueries } from './archive-queries.ts'
+import { createFileQueries, describeDamagedFile, type StoredFile } from './damaged-files.ts'
 import { findUnindexedFiles, indexFile, openOrRecreateIndex } from './index-recovery.ts'
 import type { RetentionPolicy, SegmentRow } from './recording-index.ts'
 import {
@@ -57,15 +58,21 @@ export function createArchive({
   /** Growth of the open segments. The index stores it when a segment is closed. */
   const growing = new Map<number, Growth>()
   const unindexedFiles = findUnindexedFiles(folder, index)
+  /** Files that could not be indexed, by their path relative to the folder. */
+  const damagedFiles = new Map<string, StoredFile>()
+  const files = createFileQueries(index, damagedFiles)
   let isRebuilding = unindexedFiles.length > 0
 
   const withGrowth = (row: SegmentRow): SegmentRow => ({ ...row, ...growing.get(row.id) })
 
-  function deleteSegment({ id, file }: Pick<SegmentRow, 'id' | 'file'>) {
+  function deleteFile({ id, file }: Pick<StoredFile, 'id' | 'file'>) {
+    // A damaged file that cannot be deleted fails one run of retention, not all of them.
+    damagedFiles.delete(file)
     const path = join(folder, file)
-    rmSync(path, { force: true })
+    // If this is interrupted, the file of the segment is found again, but metadata alone is not.
     rmSync(toMetadataPath(path), { force: true })
-    index.remove(id)
+    rmSync(path, { force: true })
+    if (id !== undefined) index.remove(id)
   }
 
   return {
@@ -82,6 +89,7 @@ export function createArchive({
           indexFile(folder, file, index)
         } catch (error) {
           failures.push({ file, error: error as Error })
+          damagedFiles.set(file, describeDamagedFile(folder, file))
         }
         // Other calls of the archive are handled between two files.
         await yieldToEventLoop()
@@ -119,25 +127,25 @@ export function createArchive({
     closeSegment({ id, path, endUs, bytes }: ClosedSegment): void {
       growing.delete(id)
       if (bytes > 0) index.update(id, { endUs, bytes, open: 0 })
-      else deleteSegment({ id, file: relative(folder, path) })
+      else deleteFile({ id, file: relative(folder, path) })
     },
 
     measureDisk: (): DiskSpace => measureDiskSpace({ reserve, measureDisk }),
     setPolicy: (source: number, policy: RetentionPolicy): void => index.setPolicy(source, policy),
     /**
-     * Applies the retention policies, then deletes the oldest segments until the reserve is free.
+     * Applies the retention policies, then deletes the oldest files until the reserve is free.
      */
     applyRetention: (nowUs: number): Promise<DiskSpace> =>
-      applyRetention({ index, reserve, measureDisk, deleteSegment }, nowUs),
-    /** Deletes the closed segments that overlap this time. */
+      applyRetention({ index, files, reserve, measureDisk, deleteFile }, nowUs),
+    /** Deletes the closed segments and the damaged files that overlap this time. */
     async deleteSegments(
       source: number,
       fromUs: number,
       toUs: number,
     ): Promise<{ files: number; bytes: number }> {
-      const closed = index.findSegments(source, fromUs, toUs).filter(({ open }) => open === 0)
-      await deleteAll(closed, deleteSegment)
-      return { files: closed.length, bytes: closed.reduce((sum, { bytes }) => sum + bytes, 0) }
+      const found = files.findOverlapping(source, fromUs, toUs)
+      await deleteAll(found, deleteFile)
+      return { files: found.length, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) }
     },
 
     /** Closes the index. */

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import type { SegmentRow } from './recording-index.ts'
+import type { StoredFile } from './damaged-files.ts'
 import { deleteAll } from './retention.ts'
 
 /** Blocks the thread, as a slow disk does. */
@@ -9,16 +9,16 @@ function block(ms: number): void {
   while (performance.now() < endsAt);
 }
 
-it('handles other calls while many segments are deleted', async () => {
-  const segments = Array.from({ length: 6 }, (_, id) => ({ id }) as SegmentRow)
-  const deleted: number[] = []
-  const deletion = deleteAll(segments, ({ id }) => {
+it('handles other calls while many files are deleted', async () => {
+  const files = Array.from({ length: 6 }, (_, n) => ({ file: `${n}` }) as StoredFile)
+  const deleted: string[] = []
+  const deletion = deleteAll(files, ({ file }) => {
     block(60)
-    deleted.push(id)
+    deleted.push(file)
   })
   await yieldToEventLoop()
   const deletedBefore = deleted.length
-  expect(deletedBefore).toBeLessThan(segments.length)
+  expect(deletedBefore).toBeLessThan(files.length)
   await deletion
-  expect(deleted).toEqual([0, 1, 2, 3, 4, 5])
+  expect(deleted).toEqual(['0', '1', '2', '3', '4', '5'])
 })

@@ -1,7 +1,8 @@
 import { statfsSync } from 'node:fs'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { formatBytes } from '@eyrie/contract/format-bytes'
-import type { RecordingIndex, SegmentRow } from './recording-index.ts'
+import type { createFileQueries, StoredFile } from './damaged-files.ts'
+import type { RecordingIndex } from './recording-index.ts'
 
 /** Disk space that must remain free: the larger of `bytes` and `percent`. */
 export interface DiskReserve {
@@ -19,23 +20,24 @@ export interface DiskSpace {
 }
 
 export interface RetentionOptions {
-  index: RecordingIndex
+  index: Pick<RecordingIndex, 'listPolicies'>
+  files: ReturnType<typeof createFileQueries>
   reserve: DiskReserve
   /** Returns the disk's free space and size in bytes. */
   measureDisk(): { free: number; size: number }
-  /** Deletes a segment from the disk and from the index. */
-  deleteSegment(segment: SegmentRow): void
+  /** Deletes a file from the disk and from the index. */
+  deleteFile(file: StoredFile): void
 }
 
 const US_PER_SECOND = 1_000_000
 /**
- * Time for which segments are deleted before other calls of the archive are handled. After
+ * Time for which files are deleted before other calls of the archive are handled. After
  * retention was shortened, there may be tens of thousands, and all recorders wait for the archive.
  */
 const MAX_BATCH_MS = 100
 
 /**
- * Applies the retention policies of the sources, then deletes the oldest segments of all sources
+ * Applies the retention policies of the sources, then deletes the oldest files of all sources
  * until the reserve is free.
  */
 export async function applyRetention(options: RetentionOptions, nowUs: number): Promise<DiskSpace> {
@@ -43,37 +45,37 @@ export async function applyRetention(options: RetentionOptions, nowUs: number): 
   return freeReserve(options)
 }
 
-/** Deletes segments, in batches. */
+/** Deletes files, in batches. */
 export async function deleteAll(
-  segments: readonly SegmentRow[],
-  deleteSegment: (segment: SegmentRow) => void,
+  files: readonly StoredFile[],
+  deleteFile: (file: StoredFile) => void,
 ): Promise<void> {
   const endBatch = createBatches()
-  for (const segment of segments) {
-    deleteSegment(segment)
+  for (const file of files) {
+    deleteFile(file)
     await endBatch()
   }
 }
 
-async function applyPolicies({ index, deleteSegment }: RetentionOptions, nowUs: number) {
+async function applyPolicies({ index, files, deleteFile }: RetentionOptions, nowUs: number) {
   for (const { source, keep_s: keepS, keep_bytes: keepBytes } of index.listPolicies()) {
     if (keepS !== undefined) {
-      const expired = index.findEndedBefore(source, nowUs - keepS * US_PER_SECOND)
-      await deleteAll(expired, deleteSegment)
+      const expired = files.findEndedBefore(source, nowUs - keepS * US_PER_SECOND)
+      await deleteAll(expired, deleteFile)
     }
 
     if (keepBytes !== undefined) {
-      const excessBytes = index.sumBytes(source) - keepBytes
-      await deleteOldest(excessBytes, () => index.findOldest(source), deleteSegment)
+      const excessBytes = files.sumBytes(source) - keepBytes
+      await deleteOldest(excessBytes, () => files.findOldest(source), deleteFile)
     }
   }
 }
 
 async function freeReserve(options: RetentionOptions): Promise<DiskSpace> {
-  const { index, deleteSegment } = options
+  const { files, deleteFile } = options
   const { freeBytes, reserveBytes } = measureDiskSpace(options)
   const missingBytes = reserveBytes - freeBytes
-  const deletedBytes = await deleteOldest(missingBytes, () => index.findOldest(), deleteSegment)
+  const deletedBytes = await deleteOldest(missingBytes, () => files.findOldest(), deleteFile)
   return toDiskSpace(freeBytes + deletedBytes, reserveBytes)
 }
 
@@ -94,20 +96,20 @@ const toDiskSpace = (freeBytes: number, reserveBytes: number): DiskSpace => ({
 })
 
 /**
- * Deletes segments, oldest first, until their sizes add up to `bytes` or no closed segment is left.
- * Returns the number of bytes deleted.
+ * Deletes files, oldest first, until their sizes add up to `bytes` or none is left. Returns the
+ * number of bytes deleted.
  */
 async function deleteOldest(
   bytes: number,
-  findOldest: () => SegmentRow | undefined,
-  deleteSegment: (segment: SegmentRow) => void,
+  findOldest: () => StoredFile | undefined,
+  deleteFile: (file: StoredFile) => void,
 ): Promise<number> {
   const endBatch = createBatches()
   let deletedBytes = 0
   while (deletedBytes < bytes) {
     const oldest = findOldest()
     if (!oldest) break
-    deleteSegment(oldest)
+    deleteFile(oldest)
     deletedBytes += oldest.bytes
     await endBatch()
   }

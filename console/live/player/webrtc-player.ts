@@ -21,6 +21,11 @@ const CONNECT_TIMEOUT_MS = 6_000
  * After this time without a frame, the media service is asked whether the connection still exists.
  */
 const MAX_SILENCE_MS = 1_500
+/**
+ * Interval of requests by which a management service that was restarted recognizes the connection,
+ * which would end otherwise.
+ */
+const KEEPALIVE_MS = 15_000
 const RECONNECT_BACKOFF = { initialMs: 300, maxMs: 3_000 }
 /** After this many failed attempts to reconnect, the player reports that WebRTC is unavailable. */
 const MAX_RECONNECTS = 6
@@ -59,6 +64,8 @@ export function createWebRtcPlayer({
   else onUnavailable('this browser does not support WebRTC')
   let frameCallback = video.requestVideoFrameCallback(showFrame)
   const watchdog = setInterval(() => void checkSilence(), MAX_SILENCE_MS / 2)
+  // A failure means nothing: the video is sent past the management service.
+  const keepalive = setInterval(() => connection?.isAlive().catch(() => {}), KEEPALIVE_MS)
 
   async function connect() {
     try {
@@ -160,6 +167,7 @@ export function createWebRtcPlayer({
     close() {
       closing.abort()
       clearInterval(watchdog)
+      clearInterval(keepalive)
       video.cancelVideoFrameCallback(frameCallback)
       disconnect()
       video.srcObject = null

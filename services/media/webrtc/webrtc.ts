@@ -29,9 +29,15 @@ export interface WebRtc {
   /**
    * Connects a viewer to a stream, and to its sound if the viewer accepts audio. `sdp` is the
    * viewer's offer. Throws `EyrieError`: `syntax` or `type` for an unsuitable offer, `type` for a
-   * stream with B-frames, `unavailable` without a worker or a picture.
+   * stream with B-frames, `unavailable` without a worker or a picture. With `leaseMs`, the session
+   * ends if it is not renewed for this time.
    */
-  openSession(stream: Stream, sound: Sound | undefined, sdp: string): Promise<WhepSession>
+  openSession(
+    stream: Stream,
+    sound: Sound | undefined,
+    sdp: string,
+    leaseMs?: number,
+  ): Promise<WhepSession>
   /** Returns the session with this id. Throws `EyrieError` (`id`) if it has ended. */
   getSession(id: string): WhepSession
   health(): WebRtcHealth
@@ -85,7 +91,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
     settings,
     canCarry: stream => !bFrames.hasBFrames(stream),
 
-    async openSession(stream, sound, sdp) {
+    async openSession(stream, sound, sdp, leaseMs) {
       if (!settings.enabled) throw new EyrieError('unavailable', 'WebRTC is disabled in eyrie.json')
 
       const offer = parseOffer(sdp)
@@ -113,6 +119,7 @@ export function createWebRtc({ settings, host, ...options }: WebRtcOptions): Web
           payloadTypes,
           sound: soundLease && opus && { lease: soundLease, format: opus },
           announced: settings.announced,
+          leaseMs,
           clock,
           onClosed({ id }) {
             sessions.delete(id)

@@ -176,6 +176,36 @@ describe('WHEP', needs(webrtcWorkerRequirement), () => {
       .toBe(0)
   })
 
+  it('releases a session whose lease is not renewed', async () => {
+    const clock = createAdjustableClock()
+    const media = await serveStream({ clock })
+    const answer = await send(media, { path: '/streams/1/whep?lease_s=5' })
+    const path = answer.headers.get('location')!
+    const renew = async () => (await send(media, { method: 'OPTIONS', path })).status
+    for (let renewals = 0; renewals < 2; renewals++) {
+      clock.advance(4_000)
+      expect(await renew()).toBe(204)
+    }
+    clock.advance(6_000)
+    await expect.poll(async () => (await getWebRtcHealth(media)).viewers).toBe(0)
+    expect(await renew()).toBe(404)
+  })
+
+  it('rejects a lease that is not a number of seconds', async () => {
+    const media = await serveStream()
+    for (const lease of ['0', '1.5', 'long', '3601']) {
+      expect((await send(media, { path: `/streams/1/whep?lease_s=${lease}` })).status).toBe(400)
+    }
+  })
+
+  it('has a session only at the path of its stream', async () => {
+    const media = await serveStream()
+    const path = (await send(media, {})).headers.get('location')!
+    const elsewhere = path.replace('/1/', '/2/')
+    expect((await send(media, { method: 'DELETE', path: elsewhere })).status).toBe(404)
+    expect((await send(media, { method: 'DELETE', path })).status).toBe(200)
+  })
+
   it('requires the token', async () => {
     const media = await serveMedia({ token: 'secret' })
     for (const method of ['OPTIONS', 'POST']) {

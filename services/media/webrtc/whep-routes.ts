@@ -12,6 +12,7 @@ import type { WhepSession } from './whep-session.ts'
 const SDP = 'application/sdp'
 const ICE_FRAGMENT = 'application/trickle-ice-sdpfrag'
 const MAX_SDP_BYTES = 64 << 10
+const MAX_LEASE_S = 3600
 
 /**
  * Serves live views over WHEP (draft-ietf-wish-whep, which builds on RFC 9725), the HTTP protocol
@@ -20,7 +21,8 @@ const MAX_SDP_BYTES = 64 << 10
  * The response headers `X-Epoch` and `X-Pts` are the stream time at which the viewer joins. The
  * RTP timestamp of video is the `pts` of the frame modulo 2³², and that of audio is the same time
  * counted at 48 kHz. Streams with B-frames are transcoded, or rejected with 406 if the request
- * has `?transcode=false`.
+ * has `?transcode=false`. With `?lease_s=60`, a session ends after 60 seconds without an OPTIONS
+ * request to it.
  */
 export function whepRoutes(
   app: Hono<{ Bindings: HttpBindings }>,
@@ -29,6 +31,15 @@ export function whepRoutes(
   findSound: (id: string) => Sound | undefined,
 ): void {
   const limit = limitBodySize(MAX_SDP_BYTES, 'SDP')
+  const streamIds = new WeakMap<WhepSession, string>()
+
+  /** Returns the session of a request. Throws `EyrieError` (`id`) if it is not of the stream. */
+  function findSession(path: { id: string; session: string }): WhepSession {
+    const session = webrtc.getSession(path.session)
+    // Access to one stream is no access to the sessions of another.
+    if (streamIds.get(session) === path.id) return session
+    throw new EyrieError('id', 'this WebRTC session belongs to another stream')
+  }
 
   /** Opens the stream in a form that WebRTC can carry, if the viewer allows transcoding. */
   async function openCarriedStream(
@@ -51,7 +62,10 @@ export function whepRoutes(
     const id = c.req.param('id')
     const mayTranscode = c.req.query('transcode') !== 'false'
     const stream = await openCarriedStream(id, parseStreamSize(c), mayTranscode)
-    const session = await webrtc.openSession(stream, findSound(id), await c.req.text())
+    const leaseMs = parseLease(c)
+    const session = await webrtc.openSession(stream, findSound(id), await c.req.text(), leaseMs)
+
+    streamIds.set(session, id)
 
     // If the viewer has disconnected meanwhile, it does not know the Location and could
     // never end the session.
@@ -69,14 +83,14 @@ export function whepRoutes(
     })
   })
 
-  // Lets the management service find out whether a session still exists.
+  // The management service renews the lease of a session while its viewer has access.
   app.options('/streams/:id/whep/:session', c => {
-    webrtc.getSession(c.req.param('session'))
+    findSession(c.req.param()).renew()
     return c.body(null, 204, { 'Accept-Patch': ICE_FRAGMENT, Allow: 'DELETE, OPTIONS, PATCH' })
   })
 
   app.patch('/streams/:id/whep/:session', limit, async c => {
-    const session = webrtc.getSession(c.req.param('session'))
+    const session = findSession(c.req.param())
     assertContentType(c, ICE_FRAGMENT)
 
     const iceUsername = parseIceUsername(await c.req.text())
@@ -93,7 +107,7 @@ export function whepRoutes(
   })
 
   app.delete('/streams/:id/whep/:session', c => {
-    webrtc.getSession(c.req.param('session')).close()
+    findSession(c.req.param()).close()
     return c.body(null, 200)
   })
 }
@@ -111,6 +125,15 @@ function addIceServerLinks(c: Context, servers: readonly IceServer[]) {
 }
 
 const quote = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
+
+/** Returns the lease of a session in ms; undefined if none is requested. */
+function parseLease(c: Context): number | undefined {
+  const text = c.req.query('lease_s')
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  if (Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_LEASE_S) return seconds * 1000
+  throw new EyrieError('syntax', `lease_s must be an integer from 1 to ${MAX_LEASE_S}`)
+}
 
 function assertContentType(c: Context, expected: string) {
   const type = getMediaType(c)

@@ -27,6 +27,8 @@ export interface WhepSession {
   isRestart(iceUsername: string): boolean
   /** Creates new ICE credentials for the server and returns them as an SDP fragment. */
   restartIce(iceUsername: string): Promise<string>
+  /** Starts the lease again. Has no effect on a session without a lease. */
+  renew(): void
   close(): void
 }
 
@@ -40,6 +42,8 @@ export interface WhepSessionOptions {
   sound?: { lease: SoundLease; format: OfferedFormat } | undefined
   /** Addresses to send to the viewer instead of the worker's own. */
   announced: readonly string[]
+  /** The session ends if it is not renewed for this time; undefined: it need not be renewed. */
+  leaseMs: number | undefined
   clock: Clock
   /** Called once, when the viewer has left or its connection has failed. */
   onClosed(session: WhepSession): void
@@ -86,16 +90,23 @@ export async function openWhepSession(options: WhepSessionOptions): Promise<Whep
 
 function createSession(
   transport: types.WebRtcTransport,
-  { offer, feed, announced, clock, onClosed }: WhepSessionOptions,
+  { offer, feed, announced, leaseMs, clock, onClosed }: WhepSessionOptions,
   sent: SentStreams,
 ): WhepSession {
   let currentUsername = offer.iceUsername
 
-  const connecting = new AbortController()
-  clock.sleep(CONNECT_TIMEOUT_MS, connecting.signal).then(
-    () => transport.close(),
-    () => {},
-  )
+  /** Closes the session after this time, unless the returned controller is aborted before. */
+  function closeAfter(ms: number): AbortController {
+    const cancelling = new AbortController()
+    clock.sleep(ms, cancelling.signal).then(
+      () => transport.close(),
+      () => {},
+    )
+    return cancelling
+  }
+
+  const connecting = closeAfter(CONNECT_TIMEOUT_MS)
+  let lease = leaseMs === undefined ? undefined : closeAfter(leaseMs)
 
   transport.on('dtlsstatechange', state => {
     if (state === 'connected') {
@@ -124,11 +135,17 @@ function createSession(
       currentUsername = iceUsername
       return writeIceFragment(offer, { ice, candidates: getCandidates() }, sent)
     },
+    renew() {
+      if (leaseMs === undefined) return
+      lease?.abort()
+      lease = closeAfter(leaseMs)
+    },
     close: () => transport.close(),
   }
 
   transport.observer.once('close', () => {
     connecting.abort()
+    lease?.abort()
     onClosed(session)
   })
   return session

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { mediaHealth } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { createErrorHandler, createLog, listen } from '@eyrie/kit'
 import { and, eq } from 'drizzle-orm'
@@ -216,32 +217,74 @@ describe('an open live view', () => {
 })
 
 describe('a WebRTC view', needs(webrtcWorkerRequirement), () => {
-  it('ends at the media service when the session of its user ends', async () => {
+  const WHEP = `/streams/${STREAM}/whep`
+  const offer = createOffer(videoSection)
+
+  /** Starts media with a stream, and serves live views of it. */
+  async function serveStream() {
     const media = await serveMedia()
-    const path = join(media.folder, 'clip.mp4')
-    makeVideo(path, { frames: 60 })
+    const file = join(media.folder, 'clip.mp4')
+    makeVideo(file, { frames: 60 })
     const control = await media.connectControl()
-    await control.apply(createDesiredSource({ id: STREAM, type: 'inf', url: path }))
+    await control.apply(createDesiredSource({ id: STREAM, type: 'inf', url: file }))
     await control.waitForStatus(STREAM, ({ state }) => state === 'running')
     const origin = await serveLiveViews({
       media: createUpstream({ name: 'media', url: media.url, token: undefined }),
     })
 
-    /** Returns a function that requests the status of the new session at the media service. */
-    async function open(viewer: SignedInUser) {
-      const headers = { ...toHeaders(viewer), 'content-type': 'application/sdp' }
-      const request = { method: 'POST', headers, body: createOffer(videoSection) }
-      const response = await fetch(`${origin}/live/streams/${STREAM}/whep`, request)
-      const session = media.url + response.headers.get('location')!.replace('/live', '')
-      return async () => (await fetch(session, { method: 'OPTIONS' })).status
+    /** Opens a session, and returns its path at the media service and its entity tag. */
+    async function open(url: string, viewer?: SignedInUser) {
+      const { headers } = await fetch(url, {
+        method: 'POST',
+        headers: { ...toHeaders(viewer), 'content-type': 'application/sdp' },
+        body: offer,
+      })
+      return { path: headers.get('location')!.replace('/live', ''), etag: headers.get('etag')! }
     }
+    return {
+      openAtMedia: (leaseS: number) => open(`${media.url}${WHEP}?lease_s=${leaseS}`),
+      open: (viewer: SignedInUser) => open(`${origin}/live${WHEP}`, viewer),
+      /** Asks whether a session exists, as the console does. */
+      async patch({ path, etag }: Awaited<ReturnType<typeof open>>, viewer: SignedInUser) {
+        const headers = {
+          ...toHeaders(viewer),
+          'content-type': 'application/trickle-ice-sdpfrag',
+          'if-match': etag,
+        }
+        const body = /^a=ice-ufrag:.*$/m.exec(offer)![0]
+        const request = { method: 'PATCH', headers, body }
+        return (await fetch(`${origin}/live${path}`, request)).status
+      },
+      /** Returns the number of sessions at the media service. */
+      async countViewers() {
+        return mediaHealth.parse(await (await fetch(`${media.url}/health`)).json()).webrtc.viewers
+      },
+    }
+  }
 
+  it('ends at the media service when the session of its user ends', async () => {
+    const { open, countViewers } = await serveStream()
     // Sessions end after some time without packets from their viewers, the oldest first.
-    const readOtherStatus = await open(await signInViewer())
+    await open(await signInViewer())
     const viewer = await signInViewer()
-    const readStatus = await open(viewer)
+    await open(viewer)
+    expect(await countViewers()).toBe(2)
     await revokeSessions(viewer)
-    await expect.poll(readStatus, { timeout: 60_000 }).toBe(404)
-    expect(await readOtherStatus()).toBe(204)
+    await expect.poll(countViewers, { timeout: 60_000 }).toBe(1)
+  })
+
+  it('from before a restart of management ends unless its viewer is recognized again', async () => {
+    const { openAtMedia, patch, countViewers } = await serveStream()
+    // Management did not open these sessions, and does not know them.
+    const LEASE_S = 8
+    await openAtMedia(LEASE_S)
+    const session = await openAtMedia(LEASE_S)
+    const viewer = await signInViewer()
+    expect(await patch(session, viewer)).toBe(204)
+    await expect.poll(countViewers, { timeout: 60_000 }).toBe(1)
+    expect(await patch(session, viewer)).toBe(204)
+
+    await revokeSessions(viewer)
+    await expect.poll(countViewers, { timeout: 60_000 }).toBe(0)
   })
 })

@@ -7,6 +7,12 @@ import { pickHeaders, type Upstream } from './upstream-client.ts'
 import { type CheckAccess, findDenial, getAccessCheck, waitForRecheck } from './view-access.ts'
 
 const MAX_SDP_BYTES = 64 * 1024
+/**
+ * The media service ends a session whose access has not been checked for this time, such as after a
+ * restart of this service. A viewer that sends a PATCH after the restart, as the console does, is
+ * checked again from then on. It must cover a restart.
+ */
+const LEASE_S = 60
 /** Headers that WHEP uses. All other headers are dropped. */
 const REQUEST_HEADERS = ['content-type', 'if-match']
 const RESPONSE_HEADERS = [
@@ -29,24 +35,45 @@ export function createWhepRoutes(media: Upstream, getStreamId: (c: Context) => n
   const app = new Hono()
   const limitSdp = limitBodySize(MAX_SDP_BYTES, 'SDP')
 
-  const forwardToStream = (c: Context) =>
-    forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep?${pickViewQuery(c)}`)
+  /** Paths, at the media service, of the sessions whose access is checked. */
+  const checkedPaths = new Set<string>()
+
+  /** Checks the access to a session until it has ended, unless it is checked already. */
+  async function checkUntilEnd(path: string, checkAccess: CheckAccess) {
+    if (checkedPaths.has(path)) return
+    checkedPaths.add(path)
+    await renewWithAccess(media, path, checkAccess)
+    checkedPaths.delete(path)
+  }
+
+  const toSessionPath = (c: Context, sessionId: string) =>
+    `/streams/${getStreamId(c)}/whep/${sessionId}`
+  const forwardToStream = (c: Context, query = pickViewQuery(c)) =>
+    forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep?${query}`)
   const openSession = async (c: Context) => {
-    const response = await forwardToStream(c)
-    const sessionId = readSessionId(response)
     const checkAccess = getAccessCheck(c)
-    if (sessionId && checkAccess) {
-      void endWithoutAccess(media, `/streams/${getStreamId(c)}/whep/${sessionId}`, checkAccess)
-    }
+    if (!checkAccess) return forwardToStream(c)
+
+    const query = pickViewQuery(c)
+    query.set('lease_s', String(LEASE_S))
+    const response = await forwardToStream(c, query)
+    const sessionId = readSessionId(response)
+    if (sessionId) void checkUntilEnd(toSessionPath(c, sessionId), checkAccess)
     return response
   }
   const forwardToSession = (c: Context) =>
-    forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep/${parseSessionId(c)}`)
+    forwardToMedia(media, c, toSessionPath(c, parseSessionId(c)))
+  const patchSession = async (c: Context) => {
+    const response = await forwardToSession(c)
+    const checkAccess = getAccessCheck(c)
+    if (checkAccess) void checkUntilEnd(toSessionPath(c, parseSessionId(c)), checkAccess)
+    return response
+  }
 
   mountRoutes(app, [
-    { method: 'options', path: '/{id}/whep', handlers: [forwardToStream] },
+    { method: 'options', path: '/{id}/whep', handlers: [c => forwardToStream(c)] },
     { method: 'post', path: '/{id}/whep', handlers: [limitSdp, openSession] },
-    { method: 'patch', path: '/{id}/whep/{session}', handlers: [limitSdp, forwardToSession] },
+    { method: 'patch', path: '/{id}/whep/{session}', handlers: [limitSdp, patchSession] },
     { method: 'delete', path: '/{id}/whep/{session}', handlers: [forwardToSession] },
   ])
   return app
@@ -71,24 +98,27 @@ async function forwardToMedia(media: Upstream, c: Context, path: string): Promis
 const readSessionId = ({ headers }: Response) => headers.get('location')?.split('/').at(-1)
 
 /**
- * Checks the access of the client of a session again and again, and ends the session when access
- * has ended. Resolves when the session has ended.
+ * Checks the access of the client of a session again and again. Renews the lease of the session
+ * while access lasts, and ends the session when access has ended. Resolves when the session has
+ * ended: at the latest when its lease has, because it could not be renewed.
  */
-async function endWithoutAccess(
+async function renewWithAccess(
   media: Upstream,
   path: string,
   checkAccess: CheckAccess,
 ): Promise<void> {
-  for (;;) {
+  let renewedAt = performance.now()
+  while (performance.now() - renewedAt < LEASE_S * 1000) {
     await waitForRecheck()
     const denial = await findDenial(checkAccess)
     try {
-      // OPTIONS only finds out whether the session still exists.
       await media.fetch(path, { method: denial ? 'DELETE' : 'OPTIONS' })
+      if (denial) return
+      renewedAt = performance.now()
     } catch (error) {
       const hasEnded = error instanceof EyrieError && error.code === 'id'
       if (hasEnded) return
-      // The media service is unreachable. Its sessions end when it restarts.
+      // The media service is unreachable.
     }
   }
 }

@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { toSourceName } from './live-channels.ts'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
+import { failWithoutAccess, getAccessCheck } from './view-access.ts'
 import { getVisibleChannels } from './visible-channels.ts'
 
 /** Request headers that are forwarded to the media service. */
@@ -49,7 +50,7 @@ export function createRecordingRoutes({ engine, media }: RecordingDependencies):
 
   /** Forwards a request for the recordings of a stream, or for a part of them such as `/events`. */
   const forwardStream = (c: Context, part = '', channels?: readonly number[]) =>
-    forwardToMedia(media, c, toRecordingPath(c) + part + toRecordingQuery(c, channels))
+    forwardWhileAllowed(media, c, toRecordingPath(c) + part + toRecordingQuery(c, channels))
   app.get('/:id', c => forwardStream(c))
   app.get('/:id/clip.mp4', c => forwardStream(c, '/clip.mp4'))
   app.get('/:id/segments', c => forwardStream(c, '/segments'))
@@ -59,9 +60,20 @@ export function createRecordingRoutes({ engine, media }: RecordingDependencies):
 
   app.get('/:id/segments/:name', c => {
     const name = encodeURIComponent(c.req.param('name'))
-    return forwardToMedia(media, c, `${toRecordingPath(c)}/segments/${name}`)
+    return forwardWhileAllowed(media, c, `${toRecordingPath(c)}/segments/${name}`)
   })
   return app
+}
+
+/**
+ * Forwards a request for a recording, whose response may last for hours. It fails when the access
+ * of the client ends.
+ */
+async function forwardWhileAllowed(media: Upstream, c: Context, path: string): Promise<Response> {
+  const response = await forwardToMedia(media, c, path)
+  const checkAccess = getAccessCheck(c)
+  if (!response.body || !checkAccess) return response
+  return new Response(failWithoutAccess(response.body, checkAccess), response)
 }
 
 /** Forwards a request to a path of the media service, and its response to the client. */

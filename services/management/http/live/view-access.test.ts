@@ -216,6 +216,45 @@ describe('an open live view', () => {
   })
 })
 
+/** Starts a server that acts as a media service with a recording that never ends. */
+async function startEndlessRecording(): Promise<Upstream> {
+  const server = createServer((_, response) => {
+    const timer = setInterval(() => response.write('video'), 50)
+    response.on('close', () => clearInterval(timer))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return createUpstream({ name: 'media', url, token: undefined })
+}
+
+describe('a download of a recording', () => {
+  it('fails when the session of its user ends', async () => {
+    const origin = await serveLiveViews({ media: await startEndlessRecording() })
+    const download = async (viewer: SignedInUser) => {
+      const headers = toHeaders(viewer)
+      const { body } = await fetch(`${origin}/live/recordings/${STREAM}`, { headers })
+      const reader = body!.getReader()
+      onTestFinished(() => reader.cancel().catch(() => {}))
+      await reader.read()
+      return reader
+    }
+    const other = await download(await signInViewer())
+    const viewer = await signInViewer()
+    const reader = await download(viewer)
+    await revokeSessions(viewer)
+    const readAll = async () => {
+      while (!(await reader.read()).done);
+    }
+    await expect(readAll()).rejects.toThrow('terminated')
+    expect((await other.read()).done).toBe(false)
+  })
+})
+
 describe('a WebRTC view', needs(webrtcWorkerRequirement), () => {
   const WHEP = `/streams/${STREAM}/whep`
   const offer = createOffer(videoSection)

@@ -3,9 +3,10 @@ import { EyrieError } from '@eyrie/contract'
 import type { Context } from 'hono'
 
 // A live view may stay open longer than the session or the rights of its client. The access check
-// of a request sets a function that checks them again, and the routes of live views repeat it.
+// of a request sets a function that checks them again, and the routes of live views and recordings
+// repeat it.
 
-/** Time between two checks, within which a change of rights applies to an open view. */
+/** Time between two checks, within which a change of rights applies to an open view or download. */
 const RECHECK_MS = 5_000
 
 /**
@@ -27,7 +28,7 @@ export function getAccessCheck(c: Context): CheckAccess | undefined {
   return context.get('checkAccess')
 }
 
-/** Resolves when the next check of an open view is due. */
+/** Resolves when the next check is due. */
 export const waitForRecheck = (): Promise<void> => wait(RECHECK_MS, undefined, { ref: false })
 
 /**
@@ -42,4 +43,36 @@ export async function findDenial(checkAccess: CheckAccess): Promise<string | und
     const isDenial = error instanceof EyrieError && /^(auth|rights)$/.test(error.code)
     return isDenial ? error.message : undefined
   }
+}
+
+/**
+ * Returns the body of a response. It fails when access ends, so that the client cannot mistake its
+ * part of a recording for the whole.
+ */
+export function failWithoutAccess(
+  body: ReadableStream<Uint8Array>,
+  checkAccess: CheckAccess,
+): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const denying = new AbortController()
+  let isOpen = true
+
+  async function checkUntilEnd() {
+    for (;;) {
+      await waitForRecheck()
+      if (!isOpen) return
+      const denial = await findDenial(checkAccess)
+      if (denial) denying.abort(new EyrieError('auth', denial))
+    }
+  }
+
+  void body
+    .pipeTo(writable, { signal: denying.signal })
+    // The client or the media service has disconnected, or access has ended.
+    .catch(() => {})
+    .finally(() => {
+      isOpen = false
+    })
+  void checkUntilEnd()
+  return readable
 }

@@ -118,8 +118,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     const extents = await Promise.all(
       (await archive.listSources()).map(id => archive.findExtent(id)),
     )
-    const endsMs = extents.map(extent => Date.parse(extent?.last ?? ''))
-    return endsMs.length > 0 ? Math.max(...endsMs) : undefined
+    const ends = extents.flatMap(extent => extent?.last ?? [])
+    return ends.length > 0 ? Math.max(...ends.map(end => Date.parse(end))) : undefined
   }
 
   /**

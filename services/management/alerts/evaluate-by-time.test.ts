@@ -120,6 +120,13 @@ describe('alert evaluation by time', () => {
     ])
   })
 
+  it('continues after a clock that was two hours ahead has been corrected', async () => {
+    await insertAlert({ alert_frequency: 30 })
+    await evaluateAt(7200)
+    await evaluateAt(0, 10, 30)
+    expect((await readFired()).map(([time]) => time)).toEqual([0, 30, 7200])
+  })
+
   it('follows the moving average as it approaches the occupancy', async () => {
     await insertAlert({
       alert_threshold_key: 'moving_average_count',

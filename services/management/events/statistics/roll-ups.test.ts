@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Random } from '../../../../scene/maths/random.ts'
 import { createMessageFactory } from '../../../../test/fixtures/management/engine-messages.ts'
 import { useIngestDatabase } from '../../../../test/fixtures/management/ingest-database.ts'
@@ -75,6 +75,15 @@ describe('hours of UTC', () => {
   it('do not make up the days of a zone that changes by half an hour meanwhile', () => {
     const winter = { from: begin, to: begin + 14 * DAY_MS }
     expect(createBuckets({ days: 1 }, 'Australia/Lord_Howe').hasWholeHours(winter)).toBe(false)
+  })
+
+  it('are checked only in years that may have statistics, however long the range is', () => {
+    const { hasWholeHours } = createBuckets({ days: 1 }, 'Europe/Berlin')
+    const format = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts')
+    onTestFinished(() => format.mockRestore())
+    // Before time zones existed, noon in Berlin was seven minutes after 11:00 UTC.
+    expect(hasWholeHours({ from: Date.UTC(-2974, 0), to: Date.UTC(7026, 0) })).toBe(true)
+    expect(format.mock.calls.length).toBeLessThan(2000)
   })
 
   it('make up intervals of whole hours', () => {

@@ -1,8 +1,8 @@
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { createLog } from '@eyrie/kit'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { v7 } from 'uuid'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { getInvalidFields } from '../../../../../test/fixtures/management/alert-input.ts'
 import { createCalendar } from '../../../../../test/fixtures/management/create-calendar.ts'
 import { getCreatedId } from '../../../../../test/fixtures/management/hierarchy.ts'
@@ -12,6 +12,7 @@ import {
 } from '../../../../../test/fixtures/management/records.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { extendCalendars } from '../../../calendars/extend-calendars.ts'
+import { parseCalendar } from '../../../calendars/parse-calendar.ts'
 import { calendar as calendarTable } from '../../../db/schema/index.ts'
 
 const { calendar, scheduleException } = managementRoutes
@@ -113,6 +114,30 @@ describe('calendars', () => {
     expect((await read()).calendar_events.at(-1)!.start).toBe('2033-12-25')
     await extendCalendars(management.database, new Date('2029-11-16T12:00:00Z'), log)
     expect((await read()).events_until).toEqual(new Date('2034-11-19T12:00:00Z'))
+  })
+
+  it('keep a file that is uploaded while the previous one is extended', async () => {
+    const calendarId = await create()
+    const isCalendar = eq(calendarTable.calendar_id, calendarId)
+    const later = new Date('2029-11-15T12:00:00Z')
+    const uploaded = { calendar_ics: newYear, ...(await parseCalendar(newYear, now)) }
+    let extension: Promise<void> | undefined
+    await management.database.system('test', async tx => {
+      await tx.update(calendarTable).set(uploaded).where(isCalendar)
+      // Reads the previous file, and waits for this transaction before it stores the occurrences.
+      extension = extendCalendars(management.database, later, createLog('test', 'silent'))
+      await vi.waitUntil(async () => {
+        const waiting = await tx.execute(
+          sql`select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`,
+        )
+        return waiting.length > 0
+      }, 30_000)
+    })
+    await extension
+    const stored = await management.database.system('test', tx =>
+      tx.select().from(calendarTable).where(isCalendar),
+    )
+    expect(stored).toMatchObject([uploaded])
   })
 })
 

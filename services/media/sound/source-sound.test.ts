@@ -164,6 +164,15 @@ describe('sound of a live view', () => {
     await vi.waitUntil(async () => (await findSoundThreads()).length === 0, PATIENCE)
   })
 
+  it('stops after a HEAD request, whose response only describes it', async () => {
+    const camera = await startRtspCamera({ audio: 'pcma' })
+    const media = await serveMedia()
+    await play(media, { type: 'video', url: camera.url })
+    const answer = await fetch(`${media.url}/streams/1?codecs=h264,aac`, { method: 'HEAD' })
+    expect(answer.headers.get('Content-Type')).toMatch(/,mp4a\.40\.2"$/)
+    await vi.waitUntil(async () => (await findSoundThreads()).length === 0, PATIENCE)
+  })
+
   it('is omitted for a source without sound, which still shows its picture', async () => {
     const { media } = await serveClip()
     const answer = await fetch(`${media.url}/streams/1?codecs=h264,aac`)

@@ -24,7 +24,7 @@ describe('pipeline session', () => {
     await session.pipeline.dispose()
     expect(outcome).toMatchObject({ end: 'lost', fault: { transient: true } })
     expect(outcome.end === 'lost' && outcome.fault.message).toBe(
-      'test://ball?width=64&height=64 sent a packet that cannot be processed: the width is out of range',
+      'test://ball?width=64&height=64 stopped: its data cannot be processed: the width is out of range',
     )
   })
 })

@@ -3,7 +3,13 @@ import type { Log } from '@eyrie/kit'
 import { DECODER_NAME } from '../decode/decoders.ts'
 import { isAuxiliary } from '../gstreamer/auxiliary-elements.ts'
 import { isLinkFailure, isNotNegotiated } from '../gstreamer/video-caps.ts'
-import { type GstError, type Message, Pipeline, type Sample } from '../node-gst/index.ts'
+import {
+  type GstError,
+  isCallbackError,
+  type Message,
+  Pipeline,
+  type Sample,
+} from '../node-gst/index.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { isMissingSoundWarning } from '../sound/sound-elements.ts'
 import type { LipSync } from '../sound/sound-tap.ts'
@@ -54,7 +60,6 @@ export interface PipelineSessionOptions {
   ptsOffset: number
   clock: Clock
   log: Log
-  /** If this throws, the session ends as lost. */
   onSample(sample: Sample): void
   /**
    * Called when an auxiliary element, such as an encoder, has failed. Packets and decoded
@@ -121,6 +126,10 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   const outcome = Promise.withResolvers<Outcome>()
 
   const pipeline = new Pipeline(buildLaunch(options), message => {
+    if (message.type === 'error' && isCallbackError(message.error) && phase !== 'ended') {
+      const { source: element, cause: err } = message.error
+      log.error({ origin: origin.name, element, err }, 'failed to process data of source')
+    }
     if (message.type === 'error' && isAuxiliary(message.error)) {
       return options.onAuxiliaryFailure(message.error)
     }
@@ -157,28 +166,12 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   function onSample(sample: Sample) {
     hasPackets = true
     silence?.onPacket()
-    try {
-      // Queued packets may arrive after the end, when the pipeline can no longer be queried.
-      if (phase !== 'ended') trackTime(sample)
-      options.onSample(sample)
-    } catch (error) {
-      endUnprocessable(error as Error)
-    } finally {
-      sample.release()
-    }
+    // Queued packets may arrive after the end, when the pipeline can no longer be queried.
+    if (phase !== 'ended') trackTime(sample)
+    options.onSample(sample)
+    sample.release()
 
     if (phase !== 'ended' && origin.live) updateReceptionIfDue()
-  }
-
-  /**
-   * Ends the session after a packet could not be processed. An exception that leaves a callback of
-   * GStreamer would end the process.
-   */
-  function endUnprocessable(cause: Error) {
-    if (phase === 'ended') return
-    log.error({ origin: origin.name, err: cause }, 'failed to process packet')
-    const reason = `${origin.name} sent a packet that cannot be processed: ${cause.message}`
-    outcome.resolve({ end: 'lost', fault: new SourceFault(reason, { transient: true, cause }) })
   }
 
   function trackTime(sample: Sample) {
@@ -291,6 +284,10 @@ function toOutcome(message: Message, origin: Origin): Outcome | Promise<Outcome>
 }
 
 function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outcome> {
+  if (isCallbackError(error)) {
+    const reason = `${origin.name} stopped: ${error.message}`
+    return { end: 'lost', fault: new SourceFault(reason, { transient: true, cause: error }) }
+  }
   // All GStreamer decoders report this when the stream ends without a picture.
   const isWithoutPicture = /no valid frames found/.test(error.debug ?? '')
   if (isWithoutPicture || error.source === DECODER_NAME) {

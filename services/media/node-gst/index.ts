@@ -1,12 +1,14 @@
 import { addon } from './addon.ts'
+import { GuardedPipeline } from './guarded-pipeline.ts'
 import type { Pipeline as NativePipeline } from './pipeline.ts'
 import type { Ring as NativeRing } from './ring.ts'
 
-// Entry point of the GStreamer binding: runs media pipelines through a native addon. `Pipeline` and
-// `Ring` are the classes of the addon; pipeline.ts and ring.ts describe them as interfaces.
+// Entry point of the GStreamer binding: runs media pipelines through a native addon. `Ring` is a
+// class of the addon, and `Pipeline` guards the callbacks of one. pipeline.ts and ring.ts describe
+// them as interfaces.
 
 export type { GstError, Message } from './message.ts'
-export { isGstError } from './message.ts'
+export { isCallbackError, isGstError } from './message.ts'
 export type {
   Branch,
   Numbering,
@@ -24,7 +26,7 @@ export type { Sample, SampleOptions, SampleStream, WhenFull } from './sample.ts'
 export type { Caps, Fraction, Value } from './value.ts'
 
 export type Pipeline = NativePipeline
-export const Pipeline: typeof addon.Pipeline = addon.Pipeline
+export const Pipeline: typeof addon.Pipeline = GuardedPipeline
 
 export type Ring = NativeRing
 export const Ring: typeof addon.Ring = addon.Ring

@@ -6,7 +6,7 @@ export interface GstError extends Error {
   name: 'GstError'
   /**
    * Error domain of GStreamer, such as `gst-resource-error-quark`, which defines the meaning of
-   * `code`.
+   * `code`; see also `isCallbackError`.
    */
   domain: string
   code: number
@@ -22,6 +22,23 @@ export interface GstError extends Error {
 export function isGstError(error: unknown): error is GstError {
   return error instanceof Error && error.name === 'GstError'
 }
+
+/** `domain` of the errors that report an exception. */
+const CALLBACK_ERROR = 'callback-error'
+
+/**
+ * Creates the error that reports an exception of a callback. `source` is the name of the appsink
+ * whose reader has thrown; null if it was the handler of messages.
+ */
+export function createCallbackError(source: string | null, cause: unknown): GstError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return Object.assign(new Error(`its data cannot be processed: ${reason}`, { cause }), {
+    ...{ name: 'GstError' as const, domain: CALLBACK_ERROR, code: 0, source, debug: null },
+  })
+}
+
+/** Whether an error reports an exception of a callback, which is its cause. */
+export const isCallbackError = ({ domain }: GstError): boolean => domain === CALLBACK_ERROR
 
 /**
  * A message from the bus of a pipeline. `source` is the name of the element that has posted the

@@ -131,13 +131,17 @@ export interface Pipeline {
    */
   realign(ptsOffset: number): void
 
-  /** Passes the buffers of an appsink to JavaScript. Throws if the appsink already has a reader. */
+  /**
+   * Passes the buffers of an appsink to JavaScript. Throws if the appsink already has a reader. If
+   * `onSample` throws, it is not called again, and an `error` message reports the exception.
+   */
   samples(sink: string, options: SampleOptions, onSample: (sample: Sample) => void): SampleStream
   /**
    * Writes the frames of an appsink into a ring, on the streaming thread and with the numbers that
    * `number` has assigned upstream. `onFrame` is called with the newest frame, which may skip
-   * frames. A frame with a wrong size or format, or without a number or timestamp, is dropped; the
-   * first such frame causes a `warning` message.
+   * frames. If it throws, writing stops, and an `error` message reports the exception. A frame with
+   * a wrong size or format, or without a number or timestamp, is dropped; the first such frame
+   * causes a `warning` message.
    */
   toRing(sink: string, ring: Ring, onFrame: (frame: RingFrame) => void): RingFeed
   /**

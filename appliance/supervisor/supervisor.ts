@@ -48,10 +48,13 @@ export const SERVICE_UNITS: readonly ServiceUnit[] = [
   {
     name: 'media',
     main: resolve(SERVICES_FOLDER, 'media/main.ts'),
-    // Its libraries would read the settings of the user's desktop, which it may not.
     additional: ({ data }) => ({
       GST_REGISTRY: join(data, REGISTRY_FILE),
+      // Its libraries would read the settings of the user's desktop, which it may not.
       GSETTINGS_BACKEND: 'memory',
+      // A file of a network share that hangs occupies a thread. While all are occupied, no other
+      // file is opened and no name is resolved. The default is four.
+      UV_THREADPOOL_SIZE: '32',
     }),
   },
   { name: 'engine', main: resolve(SERVICES_FOLDER, 'engine/main.ts') },

@@ -166,6 +166,19 @@ export const userRoutes = {
     response: user,
   }),
 
+  deleteIdentity: route({
+    method: 'post',
+    path: '/user/identity/delete',
+    summary: 'Disconnect a user from the identity provider',
+    description:
+      "The user's password counts again until a sign-in with the provider connects the user with another account. Ends the user's sessions and deletes the API tokens.",
+    access: 'administer',
+    requiresSession: true,
+    body: byId,
+    status: 200,
+    response: null,
+  }),
+
   getConfig: route({
     method: 'post',
     path: '/user/config/id',

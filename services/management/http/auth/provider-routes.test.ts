@@ -7,6 +7,7 @@ import {
   refused,
   sharedProviderSignIn,
 } from '../../../../test/fixtures/management/provider-sign-in.ts'
+import { insertRecords } from '../../../../test/fixtures/management/records.ts'
 import { startIdentityProvider } from '../../../../test/fixtures/network/identity-provider.ts'
 import { shared } from '../../../../test/fixtures/setup/shared.ts'
 
@@ -243,6 +244,50 @@ describe('a user of the appliance', () => {
     await openBrowser().signIn()
     chooseAccount({ email })
     expect((await openBrowser().signIn()).failure).toContain('is not connected with this account')
+  })
+
+  describe('whose account at the provider was deleted and created again', () => {
+    /** Signs in a user, and replaces the account by one with the same e-mail address. */
+    async function recreateAccount(changes: Partial<OidcSettings>) {
+      await configure(changes)
+      const { email } = chooseAccount()
+      const browser = openBrowser()
+      await browser.signIn()
+      chooseAccount({ email })
+      const { user_id } = await findUser(email)
+      const disconnect = (as?: SignedInUser) =>
+        management.send(user.deleteIdentity, { user_id }, as)
+      return { email, user_id, browser, disconnect }
+    }
+
+    it('is connected with the new account after an administrator has disconnected the old one', async () => {
+      const { email, user_id, browser, disconnect } = await recreateAccount({
+        oidc_links_by_email: true,
+      })
+      const { organization_id: organization } = await insertRecords(management.database)
+      const stranger = await management.signIn('admin', { organization })
+      expect((await disconnect(stranger)).status).toBe(404)
+      expect((await openBrowser().signIn()).failure).toContain('is not connected')
+
+      expect((await disconnect()).status).toBe(200)
+      expect((await browser.readStatus()).user).toBeNull()
+      expect(await openBrowser().signIn()).toMatchObject({ email, role: 'viewer' })
+      expect(await findUser(email)).toMatchObject({ user_id })
+      const entries = await management.call(audit.list, { record: 'user_identity' })
+      expect(entries.response).toContainEqual(
+        expect.objectContaining({
+          actor: management.superadmin.email,
+          operation: '/user/identity/delete',
+          change: 'delete',
+        }),
+      )
+    })
+
+    it('is not connected with the new account unless the settings allow it', async () => {
+      const { disconnect } = await recreateAccount({ oidc_links_by_email: false })
+      expect((await disconnect()).status).toBe(200)
+      expect((await openBrowser().signIn()).failure).toContain('is not connected')
+    })
   })
 
   it.each([{ email_verified: false }, { email_verified: 'true' }, { email_verified: undefined }])(

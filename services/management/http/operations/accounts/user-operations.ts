@@ -4,6 +4,8 @@ import type { Transaction } from '../../../db/database.ts'
 import { role, user } from '../../../db/schema/index.ts'
 import { fieldError } from '../../../errors/field-errors.ts'
 import { type Principal, ROLES } from '../../../rights/principal.ts'
+import { lockUser } from '../../../users/admit-user.ts'
+import { deleteIdentity } from '../../../users/oidc/identities.ts'
 import type { Passwords } from '../../../users/passwords.ts'
 import { toUserName } from '../../../users/register-user.ts'
 import { revokeCredentials } from '../../../users/revoke-credentials.ts'
@@ -93,6 +95,16 @@ export function userOperations({ passwords, now }: UserOperationsOptions): Opera
         await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now: now() })
       }
       return { value: await describeUser(tx, user_id) }
+    }),
+
+    defineOperation(userRoutes.deleteIdentity, async ({ input, caller }, tx) => {
+      const { user_id } = input
+      assertCanManage(caller, await describeUser(tx, user_id))
+      // Postgres locks only rows that the caller may change.
+      const lockedUser = await lockUser(tx, user_id)
+      assertUserChanged(lockedUser ? [lockedUser] : [])
+      await deleteIdentity(tx, user_id)
+      await revokeCredentials(tx, { user_id, exceptSessionId: caller.session_id, now: now() })
     }),
 
     defineOperation(roleRoutes.list, async (_, tx) => {

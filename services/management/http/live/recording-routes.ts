@@ -3,7 +3,7 @@ import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { toSourceName } from './live-channels.ts'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
-import { failWithoutAccess, getAccessCheck } from './view-access.ts'
+import { breakOffWithoutAccess, getAccessCheck } from './view-access.ts'
 import { getVisibleChannels } from './visible-channels.ts'
 
 /** Request headers that are forwarded to the media service. */
@@ -66,14 +66,13 @@ export function createRecordingRoutes({ engine, media }: RecordingDependencies):
 }
 
 /**
- * Forwards a request for a recording, whose response may last for hours. It fails when the access
- * of the client ends.
+ * Forwards a request for a recording, whose response may last for hours. It breaks off when the
+ * access of the client ends.
  */
-async function forwardWhileAllowed(media: Upstream, c: Context, path: string): Promise<Response> {
-  const response = await forwardToMedia(media, c, path)
+function forwardWhileAllowed(media: Upstream, c: Context, path: string): Promise<Response> {
   const checkAccess = getAccessCheck(c)
-  if (!response.body || !checkAccess) return response
-  return new Response(failWithoutAccess(response.body, checkAccess), response)
+  if (checkAccess) void breakOffWithoutAccess(c, checkAccess)
+  return forwardToMedia(media, c, path)
 }
 
 /** Forwards a request to a path of the media service, and its response to the client. */

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EyrieError } from '@eyrie/contract'
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 
 // A live view may stay open longer than the session or the rights of its client. The access check
@@ -46,33 +47,15 @@ export async function findDenial(checkAccess: CheckAccess): Promise<string | und
 }
 
 /**
- * Returns the body of a response. It fails when access ends, so that the client cannot mistake its
- * part of a recording for the whole.
+ * Breaks off the response to a request when access ends, so that the client cannot mistake its part
+ * of a recording for the whole. Resolves when the response has ended.
  */
-export function failWithoutAccess(
-  body: ReadableStream<Uint8Array>,
-  checkAccess: CheckAccess,
-): ReadableStream<Uint8Array> {
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-  const denying = new AbortController()
-  let isOpen = true
-
-  async function checkUntilEnd() {
-    for (;;) {
-      await waitForRecheck()
-      if (!isOpen) return
-      const denial = await findDenial(checkAccess)
-      if (denial) denying.abort(new EyrieError('auth', denial))
-    }
+export async function breakOffWithoutAccess(c: Context, checkAccess: CheckAccess): Promise<void> {
+  // `env` is undefined without a server.
+  const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>
+  for (;;) {
+    await waitForRecheck()
+    if (!outgoing || outgoing.closed) return
+    if (await findDenial(checkAccess)) outgoing.destroy()
   }
-
-  void body
-    .pipeTo(writable, { signal: denying.signal })
-    // The client or the media service has disconnected, or access has ended.
-    .catch(() => {})
-    .finally(() => {
-      isOpen = false
-    })
-  void checkUntilEnd()
-  return readable
 }

@@ -18,16 +18,24 @@ export class ApiError extends Error {
   }
 }
 
+const UNREACHABLE = 'the appliance is unreachable'
+/**
+ * In a broken network, packets are lost without an error, so a request would wait forever.
+ */
+const READ_TIMEOUT_MS = 10_000
+
 /** How the management API wraps the result of an operation, and the details of an error. */
 interface Envelope<T = unknown> {
   message: string
   response: T
 }
 
-/** Fetches JSON from the management service. Throws `ApiError`. */
+/**
+ * Fetches JSON from the management service. Throws `ApiError`, also when the response takes longer
+ * than a few seconds.
+ */
 export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await request(path, { signal })
-  return response.json()
+  return readJson(await request(path, { signal: limitTime(signal) }))
 }
 
 /**
@@ -36,7 +44,7 @@ export async function fetchJson<T>(path: string, signal?: AbortSignal): Promise<
  */
 export async function request(path: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(path, init).catch(cause => {
-    throw new ApiError('the appliance is unreachable', 0, { cause })
+    throw new ApiError(UNREACHABLE, 0, { cause })
   })
   if (response.ok) return response
 
@@ -50,12 +58,28 @@ export async function request(path: string, init?: RequestInit): Promise<Respons
 
 /**
  * Calls an operation of the management API as the signed-in user: a GET without `input`, otherwise
- * a POST. Throws `ApiError`.
+ * a POST. A GET fails when it takes longer than a few seconds; a POST may take as long as it needs.
+ * Throws `ApiError`.
  */
 export async function callOperation<T>(path: string, input?: object): Promise<T> {
   const headers = { 'Content-Type': 'application/json' }
-  const init = input && { method: 'POST', headers, body: JSON.stringify(input) }
-  const response = await request(`/api/v1${path}`, init)
-  const { response: value }: Envelope<T> = await response.json()
-  return value
+  const init = input
+    ? { method: 'POST', headers, body: JSON.stringify(input) }
+    : { signal: limitTime() }
+  const { response } = await readJson<Envelope<T>>(await request(`/api/v1${path}`, init))
+  return response
+}
+
+/** Returns a signal that aborts a read after its time limit, and when `signal` aborts. */
+function limitTime(signal?: AbortSignal): AbortSignal {
+  const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
+  return signal ? AbortSignal.any([signal, timeout]) : timeout
+}
+
+/** Reads the body of a response. Throws `ApiError` when the connection is lost before its end. */
+async function readJson<T>(response: Response): Promise<T> {
+  const text = await response.text().catch(cause => {
+    throw new ApiError(UNREACHABLE, 0, { cause })
+  })
+  return JSON.parse(text)
 }

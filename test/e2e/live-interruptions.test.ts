@@ -16,11 +16,13 @@ import { numberedShape, writeNumberedVideo } from '../fixtures/media/numbered-vi
 import { makeVideo } from '../fixtures/media/test-video.ts'
 import { startStallingProxy } from '../fixtures/network/stalling-proxy.ts'
 import type { Appliance } from '../fixtures/processes/appliance.ts'
-import { findServicePid } from '../fixtures/processes/processes.ts'
+import { findChildPid, findServicePid } from '../fixtures/processes/processes.ts'
 import {
   startWatchedAppliance,
   type WatchedAppliance,
 } from '../fixtures/processes/watched-appliance.ts'
+import { needs } from '../fixtures/requirements/needs.ts'
+import { webrtcWorkerRequirement } from '../fixtures/requirements/webrtc-worker.ts'
 
 const SECOND = 90_000
 const FRAMES = 500
@@ -226,3 +228,38 @@ describe('live video as fragmented MP4', () => {
     expect([...errors]).toEqual([])
   }, 180_000)
 })
+
+describe('live video over WebRTC', needs(webrtcWorkerRequirement), () => {
+  it('is reported as lost while packets vanish in the network, and returns afterwards', async () => {
+    await writeNumberedVideo(getPath('no-b-frames.mp4'), FRAMES, { bFrames: 0 })
+    await playFile('no-b-frames.mp4')
+    const network = await startStallingProxy(appliance.consoleUrl)
+    const page = await browser.newPage({ viewport: SMALL_WINDOW })
+    onTestFinished(() => page.close())
+    let checks = 0
+    page.on('request', request => {
+      if (request.method() === 'PATCH') checks += 1
+    })
+    await openConsole(page, appliance, network.url)
+    await expectExactBoxes(page)
+    expect(await page.locator('.stage video').first().evaluate(usesWebRtc)).toBe(true)
+
+    // The proxy stalls HTTP, and the worker sends the packets of the video.
+    const media = findServicePid(appliance.data, 'media')
+    const worker = findChildPid(media, 'mediasoup-worker')
+    process.kill(worker, 'SIGSTOP')
+    onTestFinished(() => void process.kill(worker, 'SIGCONT'))
+    checks = 0
+    network.stall()
+    await page.locator('.stage').getByText('Connection lost. Retrying…').waitFor(POLL)
+    expect(checks).toBe(1)
+    await page.getByText('The appliance is unreachable').first().waitFor(POLL)
+
+    process.kill(worker, 'SIGCONT')
+    network.resume()
+    await expect.poll(() => page.getByText('retrying').count(), POLL).toBe(0)
+    await expectExactBoxes(page)
+  }, 180_000)
+})
+
+const usesWebRtc = (video: object) => 'srcObject' in video && video.srcObject !== null

@@ -5,6 +5,8 @@ import type { StreamTime } from '../../video/metadata-buffer.ts'
 const PARAMETER = /([\w-]+)="((?:[^"\\]|\\.)*)"/g
 /** A link: its target in angle brackets, and its parameters, each after a semicolon. */
 const LINK = /<([^>]*)>((?:\s*;\s*[\w-]+="(?:[^"\\]|\\.)*")*)/g
+/** In a broken network, packets are lost without an error, so a request would wait forever. */
+const ALIVE_TIMEOUT_MS = 5_000
 
 /**
  * A WebRTC connection to the media service, negotiated with WHEP (WebRTC-HTTP Egress
@@ -18,7 +20,8 @@ export interface WhepConnection {
   readonly startTime: StreamTime
   /**
    * Returns whether the media service still has this connection. If it has not, the transport may
-   * nevertheless appear to be connected.
+   * nevertheless appear to be connected. Throws if there is no response within a few seconds.
+   * Calls while a request is pending share its result.
    */
   isAlive(): Promise<boolean>
   close(): void
@@ -53,12 +56,18 @@ export async function connectWhep(
     const { sdp: offer } = peer.localDescription!
     const { answer, session, startTime } = await postOffer(path, offer, signal)
     await peer.setRemoteDescription({ type: 'answer', sdp: answer })
+    let pendingCheck: Promise<boolean> | undefined
 
     return {
       videoReceiver,
       soundReceiver,
       startTime,
-      isAlive: () => isSessionAlive(session, offer),
+      isAlive() {
+        pendingCheck ??= isSessionAlive(session, offer).finally(() => {
+          pendingCheck = undefined
+        })
+        return pendingCheck
+      },
       close() {
         peer.close()
         // If this request is lost, the media service detects the closed connection by itself.
@@ -112,6 +121,7 @@ async function isSessionAlive({ url, etag }: WhepSession, offer: string): Promis
     method: 'PATCH',
     headers: { 'Content-Type': 'application/trickle-ice-sdpfrag', 'If-Match': etag },
     body: `${userName}\r\n`,
+    signal: AbortSignal.timeout(ALIVE_TIMEOUT_MS),
   })
   return response.ok
 }

@@ -2,6 +2,12 @@ import { useEffect } from 'preact/hooks'
 import type { Playback } from './playback/playback.ts'
 
 /**
+ * The URL is changed once playback has rested on a frame for this long. Safari and Firefox throw
+ * after 100 changes in a short time, which a few seconds of stepping or dragging would exceed.
+ */
+const REST_MS = 500
+
+/**
  * Returns the time in the URL of the page (`?at=2026-03-29T12:00:00Z`), in ms since 1970; undefined
  * without a valid one.
  */
@@ -16,20 +22,28 @@ export function readLinkedTime(): number | undefined {
  * the frame on display.
  */
 export function useDeepLink(stream: number, playback: Playback | undefined): void {
-  useEffect(() => {
-    if (!playback) return
-    const { position, isPlaying } = playback
-    const updateUrl = () => {
-      if (isPlaying.value || position.value === undefined) return
-      history.replaceState(
-        null,
-        '',
-        `/recordings/${stream}?at=${new Date(position.value).toISOString()}`,
-      )
-    }
-    const unsubscribes = [position.subscribe(updateUrl), isPlaying.subscribe(updateUrl)]
-    return () => {
-      for (const unsubscribe of unsubscribes) unsubscribe()
-    }
-  }, [stream, playback])
+  useEffect(() => playback && linkToPosition(stream, playback), [stream, playback])
+}
+
+/** Does so until the returned function is called. */
+export function linkToPosition(
+  stream: number,
+  { position, isPlaying }: Pick<Playback, 'position' | 'isPlaying'>,
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const writeUrl = () => {
+    if (isPlaying.value || position.value === undefined) return
+    const at = new Date(position.value).toISOString()
+    history.replaceState(null, '', `/recordings/${stream}?at=${at}`)
+  }
+  const scheduleUrl = () => {
+    clearTimeout(timer)
+    timer = setTimeout(writeUrl, REST_MS)
+  }
+
+  const unsubscribes = [position.subscribe(scheduleUrl), isPlaying.subscribe(scheduleUrl)]
+  return () => {
+    clearTimeout(timer)
+    for (const unsubscribe of unsubscribes) unsubscribe()
+  }
 }

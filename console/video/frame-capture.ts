@@ -31,11 +31,11 @@ export function captureFrame(
 ): void {
   if (video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA) return
   const frame = createVideoFrame(video)
-  if (frame) {
-    listener(frame, frame.timestamp / MICROSECONDS_PER_SECOND)
-    frame.close()
-  } else {
-    listener(video, mediaTime)
+  try {
+    if (frame) listener(frame, frame.timestamp / MICROSECONDS_PER_SECOND)
+    else listener(video, mediaTime)
+  } finally {
+    frame?.close()
   }
 }
 

@@ -147,8 +147,11 @@ export function createWebRtcPlayer({
 
     const frame = createVideoFrame(video)
     const time = toStreamTime(connection, readRtpTimestamp(frame) ?? rtpTimestamp)
-    onFrame(frame ?? video, time)
-    frame?.close()
+    try {
+      onFrame(frame ?? video, time)
+    } finally {
+      frame?.close()
+    }
 
     connection.lastFrameMs = nowMs
     failures = 0

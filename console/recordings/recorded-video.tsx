@@ -1,11 +1,13 @@
-import type { RecordedEvent } from '@eyrie/contract/recording'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { capitalize } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Link } from '../ui/router.tsx'
 import type { PlaybackPhase } from './playback/playback.ts'
-import type { RecordedSpan } from './playback/recorded-ranges.ts'
-import { createRecordingPlayer, type RecordingPlayer } from './playback/recording-player.ts'
+import {
+  createRecordingPlayer,
+  type RecordingPlayer,
+  type RecordingsOfDay,
+} from './playback/recording-player.ts'
 import '../video/stage.css'
 
 interface RecordedVideoProps {
@@ -14,8 +16,8 @@ interface RecordedVideoProps {
   muted: boolean
   /** Whether the day has no recordings. */
   isEmpty: boolean
-  /** A ref with the newest spans and events of the day. The player reads it when it needs them. */
-  latest: { current: { recorded: readonly RecordedSpan[]; events: readonly RecordedEvent[] } }
+  /** A ref with what is known of the day. The player reads it when it needs it. */
+  latest: { current: RecordingsOfDay }
   onPlayer(player: RecordingPlayer | undefined): void
 }
 
@@ -41,8 +43,7 @@ export function RecordedVideo({
       video: video.current!,
       picture: picture.current!,
       boxes: boxes.current!,
-      getSpans: () => latest.current.recorded,
-      getEvents: () => latest.current.events,
+      getRecordings: () => latest.current,
     })
     setPlayer(opened)
     onPlayer(opened)

@@ -22,7 +22,7 @@ import type { RecordingPlayer } from './playback/recording-player.ts'
 import { PLAYBACK_RATES, PlaybackControls } from './playback-controls.tsx'
 import { RecordedEventList } from './recorded-event-list.tsx'
 import { RecordedVideo } from './recorded-video.tsx'
-import { addDays, type CalendarDay } from './timeline/calendar-day.ts'
+import { type CalendarDay, findEnteredDay, isInDay } from './timeline/calendar-day.ts'
 import { Timeline } from './timeline/timeline.tsx'
 import { panInto, zoomCentered } from './timeline/timeline-scale.ts'
 import { ZoomButtons } from './timeline/zoom-buttons.tsx'
@@ -44,11 +44,6 @@ interface RecordingViewProps {
 const EVENTS_INTERVAL_MS = 5_000
 /** By default, playback of a day starts this much before the end of its recordings. */
 const BEFORE_END_MS = 60_000
-/**
- * Playback that is at most this far after midnight has just crossed it. Otherwise the user has
- * selected another day.
- */
-const MAX_AFTER_MIDNIGHT_MS = 10_000
 const ZOOM_FACTOR = 0.5
 /** How far the arrow keys skip, without and with Shift. */
 const SHORT_SKIP_S = 5
@@ -66,8 +61,9 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
   const { data: eventList, error } = useRecordedEvents(stream, day)
   const events = eventList?.events ?? []
   // The player reads the ref, so that it need not be opened again when the recordings change.
-  const latest = useRef({ recorded, events })
-  latest.current = { recorded, events }
+  const lastMs = recording.last === undefined ? undefined : Date.parse(recording.last)
+  const latest = useRef({ recorded, events, lastMs })
+  latest.current = { recorded, events, lastMs }
 
   const [player, setPlayer] = useState<RecordingPlayer>()
   const playback = player?.playback
@@ -232,20 +228,15 @@ function usePlaybackOfDay({ player, recorded, day, onDay, position, setSpan }: P
   useEffect(() => {
     const followPosition = (timeMs: number | undefined) => {
       if (timeMs === undefined) return
+      const enteredDay = findEnteredDay(day, position.current, timeMs)
       position.current = timeMs
-      if (!player?.playback.isPlaying.value) return
-
-      const hasCrossedMidnight = timeMs >= day.to && timeMs < day.to + MAX_AFTER_MIDNIGHT_MS
-      if (hasCrossedMidnight) {
-        const nextDay = addDays(day, 1)
-        startedDay.current = nextDay.text
-        onDay(nextDay)
-      } else if (isInDay(timeMs, day)) {
+      if (enteredDay) {
+        startedDay.current = enteredDay.text
+        onDay(enteredDay)
+      } else if (player?.playback.isPlaying.value && isInDay(timeMs, day)) {
         setSpan(span => panInto(span, timeMs, day))
       }
     }
     return player?.playback.position.subscribe(followPosition)
   }, [player, day, onDay, position, setSpan])
 }
-
-const isInDay = (timeMs: number, day: CalendarDay) => timeMs >= day.from && timeMs < day.to

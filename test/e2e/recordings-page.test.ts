@@ -210,6 +210,38 @@ describe('recordings page', { timeout: 240_000 }, () => {
     )
   })
 
+  it('continues with recordings after those of the selected day', async () => {
+    const page = await openPage(4)
+    const dayEnd = new Date(startMs() + 8000).toISOString()
+    // As if the day ended there: the lists of a day and the loaded recordings have an end.
+    await page.route('**/live/recordings?from=*&to=*', async route => {
+      const response = await route.fetch()
+      const list = recordingList.parse(await response.json())
+      for (const { ranges } of list.streams) ranges.splice(1)
+      for (const { ranges } of list.streams) if (ranges[0]) ranges[0].to = dayEnd
+      await route.fulfill({ response, json: list })
+    })
+    let isCut = false
+    // The first request, from four seconds on, ends with the day. Playback continues with another.
+    const nextMs = startMs() + 6000
+    await page.route(/\/live\/recordings\/\d+\?/, async route => {
+      const url = new URL(route.request().url())
+      isCut = Date.parse(url.searchParams.get('from')!) < nextMs
+      if (isCut) url.searchParams.set('to', dayEnd)
+      await route.continue({ url: url.href })
+    })
+    await page.reload()
+    await startSampling(page)
+    await waitForFrame(page, () => true)
+    expect(isCut).toBe(true)
+
+    await page.getByRole('button', { name: 'Play' }).click()
+    await vi.waitFor(
+      async () => expect(await readClock(page)).toBeGreaterThan(startMs() + 10_000),
+      POLL,
+    )
+  })
+
   it('shows times in the time zone of the browser', async () => {
     const page = await openPage(4, { timezoneId: 'Asia/Kathmandu' })
     const text = new Intl.DateTimeFormat('en-GB', {

@@ -52,9 +52,9 @@ export interface PlaybackOptions {
   onMetadata(): void
   /**
    * Returns the time at which playback continues after `endMs`; undefined at the end of the
-   * recording.
+   * recording. Throws if it cannot be determined.
    */
-  findContinuation(endMs: number): number | undefined
+  findContinuation(endMs: number): Promise<number | undefined>
 }
 
 /**
@@ -153,12 +153,21 @@ export function createPlayback(options: PlaybackOptions): Playback {
   }
 
   /** Continues after the end of the loaded range. */
-  function continueAfterEnd() {
+  async function continueAfterEnd() {
+    const phaseAtEnd = phase.value
     const span = loader?.frames.getSpan()
-    const next = span && findContinuation(span.lastMs)
-    if (next !== undefined) return seek(next)
+    let nextPhase: PlaybackPhase = { kind: 'ended' }
+    try {
+      const next = span && (await findContinuation(span.lastMs))
+      // The user may have moved to another frame meanwhile.
+      if (phase.value !== phaseAtEnd) return
+      if (next !== undefined) return seek(next)
+    } catch (error) {
+      if (phase.value !== phaseAtEnd) return
+      nextPhase = { kind: 'failed', reason: (error as Error).message }
+    }
     isPlaying.value = false
-    phase.value = { kind: 'ended' }
+    phase.value = nextPhase
   }
 
   /** Loads again after a failure. */
@@ -181,7 +190,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
 
     // The frame is outside the loaded part of the recording, or has not been loaded yet.
     if (position.value !== undefined && frames < 0) seek(position.value - 1)
-    else if (loader?.isComplete) continueAfterEnd()
+    else if (loader?.isComplete) void continueAfterEnd()
     else if (position.value !== undefined && !isPending) seek(position.value, 'after')
   }
 
@@ -192,7 +201,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
       if (!pendingTarget()) skipGap(video)
     },
     onEnded() {
-      if (!pendingTarget() && isPlaying.value) continueAfterEnd()
+      if (!pendingTarget() && isPlaying.value) void continueAfterEnd()
     },
   })
 
@@ -210,7 +219,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
       const { kind } = phase.value
       if (kind === 'ready' && !video.ended) startVideo()
       else if (kind === 'failed') retry()
-      else if (kind !== 'loading') continueAfterEnd()
+      else if (kind !== 'loading') void continueAfterEnd()
     },
     setRate(newRate) {
       rate.value = newRate

@@ -1,12 +1,18 @@
 import type { Shape } from '@eyrie/contract/exports'
 import type { Counters } from '@eyrie/contract/object'
-import type { RecordedEvent } from '@eyrie/contract/recording'
+import type { RecordedEvent, RecordingList } from '@eyrie/contract/recording'
 import { type ReadonlySignal, signal } from '@preact/signals'
+import { fetchJson } from '../../api/api-request.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import { createOverlay } from '../../video/overlay.ts'
 import { createPlayback, type Playback } from './playback.ts'
 import { createRecordedMetadata, type RecordedMetadata } from './recorded-metadata.ts'
-import { findContinuation, findNearestRecorded, type RecordedSpan } from './recorded-ranges.ts'
+import {
+  findContinuation,
+  findNearestRecorded,
+  parseRanges,
+  type RecordedSpan,
+} from './recorded-ranges.ts'
 
 /** Plays a recording with its analysis results drawn on top, and navigates by time and by event. */
 export interface RecordingPlayer {
@@ -33,9 +39,17 @@ export interface RecordingPlayerOptions {
   video: HTMLVideoElement
   picture: HTMLCanvasElement
   boxes: HTMLCanvasElement
-  getSpans(): readonly RecordedSpan[]
-  /** Returns the events in order of time. */
-  getEvents(): readonly RecordedEvent[]
+  /** Returns the newest state, which changes with the selected day and during recording. */
+  getRecordings(): RecordingsOfDay
+}
+
+/** What is recorded on the selected day. */
+export interface RecordingsOfDay {
+  recorded: readonly RecordedSpan[]
+  /** The events in order of time. */
+  events: readonly RecordedEvent[]
+  /** The end of the last recording of any day, in ms since 1970. */
+  lastMs: number | undefined
 }
 
 /**
@@ -44,7 +58,9 @@ export interface RecordingPlayerOptions {
 const SAME_EVENT_MS = 100
 
 export function createRecordingPlayer(options: RecordingPlayerOptions): RecordingPlayer {
-  const { stream, video, picture, boxes, getSpans, getEvents } = options
+  const { stream, video, picture, boxes, getRecordings } = options
+  const getSpans = () => getRecordings().recorded
+  const getEvents = () => getRecordings().events
   const metadata = createRecordedMetadata()
   const counters = signal<Counters>({})
   const shapes = signal<readonly Shape[]>([])
@@ -76,8 +92,26 @@ export function createRecordingPlayer(options: RecordingPlayerOptions): Recordin
       overlay.show(image, time)
     },
     onMetadata: showNewMetadata,
-    findContinuation: endMs => findContinuation(getSpans(), endMs),
+    findContinuation: findNextRecorded,
   })
+
+  /** Like `findContinuation`, but also finds recordings after the selected day. */
+  async function findNextRecorded(endMs: number): Promise<number | undefined> {
+    const { recorded, lastMs } = getRecordings()
+    const next = findContinuation(recorded, endMs)
+    const dayEndMs = recorded.at(-1)?.to ?? endMs
+    if (next !== undefined || lastMs === undefined || lastMs <= dayEndMs) return next
+
+    const query = new URLSearchParams({
+      stream: String(stream),
+      from: new Date(endMs).toISOString(),
+    })
+    const { streams } = await fetchJson<RecordingList>(`/live/recordings?${query}`)
+    return findContinuation(
+      streams.flatMap(({ ranges }) => parseRanges(ranges)),
+      endMs,
+    )
+  }
 
   /** Seeks as `seek` does, but may prefer a later or an earlier recording to the nearest one. */
   function seekToRecorded(timeMs: number, preferred?: 'later' | 'earlier') {

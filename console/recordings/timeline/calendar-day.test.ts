@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { addDays, describeClockChange, formatUtcOffset, getDay, parseDay } from './calendar-day.ts'
+import {
+  addDays,
+  describeClockChange,
+  findEnteredDay,
+  formatUtcOffset,
+  getDay,
+  parseDay,
+} from './calendar-day.ts'
 
 const HOUR = 3_600_000
 
@@ -45,5 +52,21 @@ describe('calendar day', () => {
   it('formats the offset from UTC at a time', () => {
     const { from, to } = parseDay('2026-10-25')!
     expect([formatUtcOffset(from), formatUtcOffset(to)]).toEqual(['+02:00', '+01:00'])
+  })
+
+  it('is followed by the day that playback enters, also after hours or days without recordings', () => {
+    const monday = parseDay('2026-11-23')!
+    const lateMs = new Date('2026-11-23T23:54:59').getTime()
+    const enter = (time: string) => findEnteredDay(monday, lateMs, new Date(time).getTime())?.text
+    expect(enter('2026-11-23T23:59:59')).toBeUndefined()
+    expect(enter('2026-11-24T00:00:00')).toBe('2026-11-24')
+    expect(enter('2026-11-24T09:10:00')).toBe('2026-11-24')
+    expect(enter('2026-11-26T09:10:00')).toBe('2026-11-26')
+  })
+
+  it('remains selected while playback has not reached it yet', () => {
+    const monday = parseDay('2026-11-23')!
+    expect(findEnteredDay(monday, monday.to, monday.to + 40)).toBeUndefined()
+    expect(findEnteredDay(monday, undefined, monday.to + 40)).toBeUndefined()
   })
 })

@@ -30,6 +30,22 @@ export function addDays({ from }: CalendarDay, days: number): CalendarDay {
   return createDay(date.getFullYear(), date.getMonth(), date.getDate() + days)
 }
 
+export const isInDay = (timeMs: number, { from, to }: CalendarDay) => timeMs >= from && timeMs < to
+
+/**
+ * Returns the later day that playback has entered, if it was in `day` before. It may have skipped
+ * hours without recordings. Returns undefined if playback was outside `day`: the user has then just
+ * selected it.
+ */
+export function findEnteredDay(
+  day: CalendarDay,
+  previousMs: number | undefined,
+  timeMs: number,
+): CalendarDay | undefined {
+  const wasInDay = previousMs !== undefined && isInDay(previousMs, day)
+  return wasInDay && timeMs >= day.to ? getDay(timeMs) : undefined
+}
+
 /**
  * Creates a day from the numbers that `Date` uses: months begin with 0, and a date may
  * be outside the month.

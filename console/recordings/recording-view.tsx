@@ -162,7 +162,6 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
         </div>
         <ClipPanel
           stream={stream}
-          recorded={recorded}
           clip={clip}
           onStart={startClip}
           onEnd={endClip}

@@ -210,6 +210,22 @@ describe('recordings page', { timeout: 240_000 }, () => {
     )
   })
 
+  it('keeps the clip and its figures while another day is selected', async () => {
+    const page = await openPage(3)
+    const first = (await waitForFrame(page, () => true)).number
+    await page.keyboard.press('i')
+    await page.keyboard.press('ArrowRight')
+    await waitForFrame(page, each => each > first + 100)
+    await page.keyboard.press('o')
+    const panel = page.getByRole('region', { name: 'Clip' })
+    await panel.getByText(/[45] s, about/).waitFor()
+
+    await page.getByLabel('Day', { exact: true }).fill('2026-03-29')
+    await page.getByText('No recordings on this day').waitFor()
+    await panel.getByText(/[45] s, about/).waitFor()
+    expect(await panel.getByRole('link', { name: 'Download' }).isVisible()).toBe(true)
+  })
+
   it('continues with recordings after those of the selected day', async () => {
     const page = await openPage(4)
     const dayEnd = new Date(startMs() + 8000).toISOString()

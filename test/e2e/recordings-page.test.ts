@@ -96,6 +96,17 @@ async function waitForFrame(page: Page, matches: (number: number, exact: boolean
   }, POLL)
 }
 
+/** Runs in the page: keeps the signals that end the requests for a recording and its metadata. */
+function recordRequestSignals() {
+  const { fetch } = globalThis
+  globalThis.requestSignals = []
+  globalThis.fetch = (url, init) => {
+    const isPlayback = /^\/live\/recordings\/\d+(\/metadata)?\?/.test(String(url))
+    if (isPlayback && init?.signal) globalThis.requestSignals.push(init.signal)
+    return fetch(url, init)
+  }
+}
+
 /** Reads the clock of the page in ms since 1970. */
 const readClock = async (page: Page) =>
   Date.parse((await page.locator('time.clock').getAttribute('datetime')) ?? '')
@@ -208,6 +219,31 @@ describe('recordings page', { timeout: 240_000 }, () => {
     expect(await readPlayedNumbers(path)).toEqual(
       Array.from({ length: end - first }, (_, i) => first + i),
     )
+  })
+
+  it('ends its requests during a long pause, and continues with the frame on display', async () => {
+    const context = await watched.browser.newContext({ viewport: SMALL_WINDOW })
+    onTestFinished(() => context.close())
+    const page = await context.newPage()
+    await page.addInitScript(recordRequestSignals)
+    await openRecording(page, new Date(startMs() + 3000).toISOString())
+    await startSampling(page)
+    const { number } = await waitForFrame(page, () => true)
+    const readEnded = () =>
+      page.evaluate(() => globalThis.requestSignals.map(({ aborted }) => aborted))
+    await vi.waitFor(async () => expect(await readEnded()).toEqual([true, true]), POLL)
+
+    await page.keyboard.press('.')
+    await waitForFrame(page, each => each === number + 1)
+    expect(await readEnded()).toEqual([true, true])
+
+    await startSampling(page)
+    await page.keyboard.press('k')
+    await waitForFrame(page, (each, exact) => exact && each > number + 50)
+    const numbers = (await readSamples(page)).map(sample => sample.number)
+    expect(numbers.find(each => each !== number + 1)).toBeLessThan(number + 25)
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    expect(await readEnded()).toEqual([true, true, false, false])
   })
 
   it('keeps the clip and its figures while another day is selected', async () => {
@@ -324,6 +360,9 @@ describe('recordings page', { timeout: 240_000 }, () => {
   })
 })
 
+declare global {
+  var requestSignals: { aborted: boolean }[]
+}
 declare const document: {
   documentElement: { scrollWidth: number }
   querySelector(selector: string): { playbackRate: number } | null

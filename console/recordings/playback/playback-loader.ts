@@ -29,7 +29,9 @@ export interface PlaybackLoader {
   readonly hasSound: boolean
   /** Must be called when playback has advanced, so that more can be loaded. */
   resume(): void
+  /** Ends the requests. Loaded frames can still be shown. */
   close(): void
+  readonly isClosed: boolean
 }
 
 /** How far ahead of playback video is loaded, at normal speed. */
@@ -155,6 +157,9 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
     },
     get hasSound() {
       return progress.hasSound
+    },
+    get isClosed() {
+      return signal.aborted
     },
     resume: gate.checkAgain,
     close() {

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { detachMediaSource } from '../../video/media-source.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import type { SeekTarget } from './frame-index.ts'
@@ -62,6 +62,11 @@ export interface PlaybackOptions {
  * range before it responds.
  */
 const REQUEST_MS = 2 * 3_600_000
+/**
+ * Paused playback stops loading after this time. Browsers open only six connections to a server,
+ * for all tabs together, and loading occupies two of them.
+ */
+const IDLE_MS = 10_000
 
 /** Opens playback in a video element. Nothing is loaded before the first seek. */
 export function createPlayback(options: PlaybackOptions): Playback {
@@ -130,6 +135,12 @@ export function createPlayback(options: PlaybackOptions): Playback {
     })
   }
 
+  /** Plays from the frame on display, which must be loaded again after a long pause. */
+  function resumeVideo() {
+    if (!loader?.isClosed || position.value === undefined) startVideo()
+    else seek(position.value, 'nearest')
+  }
+
   /** Draws a frame that the video element presents, unless a seek will replace it. */
   function showFrame(image: CanvasImageSource, ticks: number) {
     if (!loader || pendingTarget()) return
@@ -139,16 +150,21 @@ export function createPlayback(options: PlaybackOptions): Playback {
     loader.resume()
   }
 
-  function isLoaded(timeMs: number): boolean {
+  /** Whether the loader can show the frame at a target, at once or after loading more. */
+  function canShow(target: SeekTarget): boolean {
     const span = loader?.frames.getSpan()
-    return span !== undefined && timeMs >= span.firstMs && timeMs <= span.lastMs
+    if (!loader || !span || phase.value.kind === 'failed') return false
+    if (target.timeMs < span.firstMs || target.timeMs > span.lastMs) return false
+    if (!loader.isClosed) return true
+    return !isPlaying.value && loader.frames.find(target, loader.isComplete) !== undefined
   }
 
   function seek(timeMs: number, match: SeekTarget['match'] = 'before') {
     video.pause()
-    const canReuse = phase.value.kind !== 'failed' && isLoaded(timeMs)
-    phase.value = { kind: 'loading', target: { timeMs, match } }
-    if (canReuse) showTarget()
+    const target = { timeMs, match }
+    const isReusable = canShow(target)
+    phase.value = { kind: 'loading', target }
+    if (isReusable) showTarget()
     else load(timeMs)
   }
 
@@ -194,6 +210,12 @@ export function createPlayback(options: PlaybackOptions): Playback {
     else if (position.value !== undefined && !isPending) seek(position.value, 'after')
   }
 
+  const stopIdleTimer = effect(() => {
+    if (isPlaying.value || phase.value.kind === 'loading') return undefined
+    const timer = setTimeout(() => loader?.close(), IDLE_MS)
+    return () => clearTimeout(timer)
+  })
+
   const stopObserving = observeVideo(video, {
     onFrame: showFrame,
     onProgress() {
@@ -217,7 +239,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
     play() {
       isPlaying.value = true
       const { kind } = phase.value
-      if (kind === 'ready' && !video.ended) startVideo()
+      if (kind === 'ready' && !video.ended) resumeVideo()
       else if (kind === 'failed') retry()
       else if (kind !== 'loading') void continueAfterEnd()
     },
@@ -227,6 +249,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
       loader?.resume()
     },
     close() {
+      stopIdleTimer()
       stopObserving()
       loader?.close()
       loader = undefined

@@ -74,7 +74,7 @@ export async function maintainEngine({
   signal,
 }: MonitorOptions): Promise<never> {
   let wasActivated: boolean | undefined
-  let lastReconcileMs = Date.now()
+  let lastReconcileMs = performance.now()
   for (;;) {
     const [statistics, { activated }] = await Promise.all([
       engine.systemStatistics(),
@@ -83,11 +83,11 @@ export async function maintainEngine({
     await states.recordSample(statistics, activated)
     await session.recoverChannels()
 
-    const isReconcileDue = Date.now() - lastReconcileMs >= timing.reconcileMs
+    const isReconcileDue = performance.now() - lastReconcileMs >= timing.reconcileMs
     // Activation makes the engine accept objects that it has rejected without a license.
     const isNewlyActivated = activated && wasActivated === false
     if (isReconcileDue || isNewlyActivated) {
-      lastReconcileMs = Date.now()
+      lastReconcileMs = performance.now()
       await states.deleteSamplesBefore(new Date(Date.now() - timing.retentionMs))
       void session.reconcile()
     }

@@ -110,7 +110,10 @@ describe('HTTP camera', () => {
       const passed = frames.at(-1)!.n - frames[0]!.n
       // One frame per fifth of a second; the first and the last may be incomplete.
       expect(passed).toBeLessThan(seconds * 5 + 1)
-      expect(passed).toBeGreaterThan(seconds * 5 - 2)
+      // The median, because a busy machine may receive nothing for a moment.
+      const intervals = frames.slice(1).map(({ pts }, i) => pts - frames[i]!.pts)
+      const median = intervals.toSorted((a, b) => a - b)[Math.floor(intervals.length / 2)]!
+      expect(median / TICKS_PER_SECOND).toBeLessThan(1.5 / 5)
     },
   )
 

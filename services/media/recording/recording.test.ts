@@ -140,13 +140,18 @@ describe('recorded source', { timeout: 180_000 }, () => {
     }
     await waitForRecordedSeconds(media, 6)
     const from = new Date(Date.parse(ranges[0]!.from) + 2000).toISOString()
-    const answer = await fetch(`${media.url}/recordings/1/metadata?from=${from}`)
-    expect(answer.headers.get('Content-Type')).toBe('application/x-ndjson')
-    const lines = (await answer.text())
-      .trim()
-      .split('\n')
-      .map(line => recordedFrame.parse(JSON.parse(line)))
-    expect(lines.length).toBeGreaterThan(90)
+    const readLines = async () => {
+      const answer = await fetch(`${media.url}/recordings/1/metadata?from=${from}`)
+      expect(answer.headers.get('Content-Type')).toBe('application/x-ndjson')
+      const text = await answer.text()
+      return text
+        .trim()
+        .split('\n')
+        .map(line => recordedFrame.parse(JSON.parse(line)))
+    }
+    // The metadata of a fragment is stored a moment after its pictures.
+    await vi.waitFor(async () => expect((await readLines()).length).toBeGreaterThan(90), PATIENCE)
+    const lines = await readLines()
     const [first] = lines
     expect(first).toMatchObject({ channel: 3, objects: [{ class: 'person', track: 7 }] })
     for (const { pts, at, time } of lines) {

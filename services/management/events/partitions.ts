@@ -1,5 +1,5 @@
 import { lt, sql } from 'drizzle-orm'
-import type { PgColumn } from 'drizzle-orm/pg-core'
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Database, Transaction, Work } from '../db/database.ts'
 import { isLockTimeout } from '../db/database-errors.ts'
 import { deleteInBatches } from '../db/delete-in-batches.ts'
@@ -43,26 +43,18 @@ export async function maintainPartitions(
   database: Database,
   { nowMs, oldestMs, signal }: PartitionMaintenance,
 ): Promise<boolean> {
+  const deleteBefore = (table: PgTable, column: PgColumn, timeMs: number) =>
+    deleteInBatches(database, table, lt(column, new Date(timeMs)), signal)
   const isDone =
     (await createPartitions(database, nowMs)) && (await dropPartitionsBefore(database, oldestMs))
 
   // The rows of a partition that could not be dropped are not deleted one by one: there may be
   // millions. The other expired events are in the oldest remaining partition and in the default
   // one.
-  if (isDone) await deleteInBatches(database, event, isBefore(event.time, oldestMs), signal)
-  await deleteInBatches(
-    database,
-    statisticMinute,
-    isBefore(statisticMinute.minute, oldestMs),
-    signal,
-  )
+  if (isDone) await deleteBefore(event, event.time, oldestMs)
+  await deleteBefore(statisticMinute, statisticMinute.minute, oldestMs)
   // An hour is deleted when its last minute is older than the time.
-  await deleteInBatches(
-    database,
-    statisticHour,
-    isBefore(statisticHour.hour, oldestMs - HOUR_MS),
-    signal,
-  )
+  await deleteBefore(statisticHour, statisticHour.hour, oldestMs - HOUR_MS)
   return isDone
 }
 
@@ -71,8 +63,6 @@ function findWeekStart(timeMs: number): number {
   const weeks = Math.floor((timeMs - FIRST_MONDAY_MS) / WEEK_MS)
   return FIRST_MONDAY_MS + weeks * WEEK_MS
 }
-
-const isBefore = (column: PgColumn, timeMs: number) => lt(column, new Date(timeMs))
 
 /** Creates missing partitions. Returns false if the table is in use. */
 async function createPartitions(database: Database, nowMs: number): Promise<boolean> {

@@ -17,7 +17,7 @@ const clockHistory = z.strictObject({
 })
 
 /** What is known about the wall clock of this machine from previous observations. */
-export type ClockHistory = z.output<typeof clockHistory>
+type ClockHistory = z.output<typeof clockHistory>
 
 /**
  * Decides which time to trust for deleting old data, so that a wrong clock does not delete
@@ -29,7 +29,7 @@ export type ClockHistory = z.output<typeof clockHistory>
  * `wallMs` is in epoch ms. `elapsedMs` is the monotonic time since the previous observation, or
  * since the start of the service.
  */
-export function observeClock(
+function observeClock(
   { trustedMs: lastTrustedMs, leap }: ClockHistory,
   wallMs: number,
   elapsedMs: number,
@@ -82,6 +82,8 @@ export function createRetentionClock({
   let observedAtMs = monotonic()
   let storedAtMs = Number.NEGATIVE_INFINITY
   let isReported = false
+
+  // Files are read and written without blocking: the disk of recordings may hang.
 
   async function load(findNewest: () => Promise<number | undefined>): Promise<ClockHistory> {
     try {

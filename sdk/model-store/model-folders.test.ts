@@ -39,7 +39,7 @@ describe('a model that is replaced', () => {
 
   it.each([
     ['the new version is being written', 'old', () => rmSync(join(draft, 'model.json'))],
-    ['the old version has been set aside', 'old', () => renameSync(folder, replaced)],
+    ['the old version has been renamed', 'old', () => renameSync(folder, replaced)],
     [
       'the new version is in place',
       'new',

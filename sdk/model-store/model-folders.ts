@@ -2,8 +2,9 @@ import { lstat, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 // The folders of models are renamed as a whole, so that readers never find half a model. Folders
-// that begin with a dot are no models. A version that is replaced is set aside until the new one is
-// in place: after a crash or power failure at any moment, one of both is complete.
+// that begin with a dot are no models. A version that is replaced is renamed first, and deleted
+// when the new one is in place: after a crash or power failure at any moment, one of both is
+// complete.
 
 /** Prefix of a version that is being replaced. */
 const REPLACED = '.old-'
@@ -49,7 +50,7 @@ export async function recoverModels(root: string): Promise<void> {
   }
 }
 
-/** Restores the version that was set aside, or deletes it if the new one is in place. */
+/** Restores the version that is being replaced, or deletes it if the new one is in place. */
 async function recoverModel(root: string, name: string): Promise<void> {
   const folder = join(root, name)
   const replaced = join(root, REPLACED + name)

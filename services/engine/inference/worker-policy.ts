@@ -27,6 +27,15 @@ export function createWorkerPolicy(
   }
 }
 
+/**
+ * What a process that compiles the code of workers may use: what a worker may, without models and
+ * frames. It writes only to `codeFolder`.
+ */
+export function createCompilerPolicy(codeFolder: string): LaunchPolicy {
+  const limits = { dataBytes: totalmem(), openFiles: MAX_OPEN_FILES }
+  return { ...createWorkerPolicy([]), write: [codeFolder], limits }
+}
+
 /** Models may be links to folders elsewhere. */
 function findLinkedFolders(folder: string): string[] {
   const links = readdirSync(folder, { withFileTypes: true }).filter(entry => entry.isSymbolicLink())

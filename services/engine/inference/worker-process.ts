@@ -1,10 +1,9 @@
 import { setPriority } from 'node:os'
-import { resolve } from 'node:path'
 import type { Isolation } from '@eyrie/contract/health'
 import type { Log } from '@eyrie/kit'
 import { toIsolation } from '@eyrie/kit/launcher/isolation'
-import { type LaunchedProcess, launchNode } from '@eyrie/kit/launcher/launch'
 import type { Provider } from '@eyrie/model-store/session'
+import { launchWorker } from './launch-worker.ts'
 import type {
   FromWorker,
   ToWorker,
@@ -12,7 +11,6 @@ import type {
   WorkerNotice,
   WorkerRequest,
 } from './worker-messages.ts'
-import { createWorkerPolicy } from './worker-policy.ts'
 
 /**
  * The signals of native crashes. SIGKILL and SIGTERM are missing, because other
@@ -21,17 +19,6 @@ import { createWorkerPolicy } from './worker-policy.ts'
 const CRASH_SIGNALS = new Set(['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP'])
 /** Time that a worker has to exit before it is killed. */
 const STOP_TIMEOUT_MS = 1000
-
-const MEBIBYTE = 1024 * 1024
-/**
- * Settings of glibc, in bytes, with which a worker keeps the memory of an inference for the next
- * one. By default, memory of this size is returned to the kernel after each inference, and up to a
- * quarter of the CPU time goes into clearing new pages. 32 MiB is the maximum of the second.
- */
-const ALLOCATOR_SETTINGS = {
-  MALLOC_TRIM_THRESHOLD_: `${64 * MEBIBYTE}`,
-  MALLOC_MMAP_THRESHOLD_: `${32 * MEBIBYTE}`,
-}
 
 /**
  * An inference worker: a child process of the engine that runs models. See
@@ -197,15 +184,4 @@ class PendingAnswers {
     clearTimeout(this.#timer)
     if (this.#pending.length > 0) this.#timer = setTimeout(this.#onTimeout, this.#timeoutMs)
   }
-}
-
-function launchWorker(folders: readonly string[], dataBytes: number | undefined): LaunchedProcess {
-  const module = resolve(import.meta.dirname, 'inference-worker.ts')
-  // The option disables Node's SIGSEGV handler, so that a native crash terminates the
-  // process immediately.
-  const command = [module, '--disable-wasm-trap-handler'] as const
-  return launchNode(command, createWorkerPolicy(folders, dataBytes), {
-    output: 'pipe',
-    environment: ALLOCATOR_SETTINGS,
-  })
 }

@@ -9,6 +9,7 @@ import { type Catalog, createCatalog } from '../catalog/catalog.ts'
 import type { ElementDemand } from '../catalog/element-demand.ts'
 import { type CropInference, createCropInference } from '../inference/crop-inference.ts'
 import { createInference, type InferencePool } from '../inference/inference.ts'
+import { provideWorkerCode } from '../inference/launch-worker.ts'
 import { type ActiveModels, createActiveModels } from '../models/active-models.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
@@ -90,6 +91,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
     throw error
   })
   const runtime = new Runtime({ ...options, inference, cropInference })
+  const stopStoringCode = provideWorkerCode(log)
 
   const startShadowPool = () =>
     createInference({
@@ -123,6 +125,7 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
       await runtime.stop()
       await inference.stop()
       await cropInference.stop()
+      await stopStoringCode()
       await release()
     },
   }

@@ -44,7 +44,13 @@ process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})
 process.on('disconnect', () => process.exit(0))
 
-send({ type: 'ready', providers: await detectProviders() })
+send({ type: 'ready', providers: await detectProviders(), isCompiled: !hasStrippedTypes() })
+
+/** Whether Node has loaded Amaro, its package that strips types from code not compiled before. */
+function hasStrippedTypes(): boolean {
+  const { moduleLoadList = [] } = process as { moduleLoadList?: string[] }
+  return moduleLoadList.some(name => name.includes('amaro'))
+}
 
 async function answerRequest(request: WorkerRequest): Promise<WorkerAnswer> {
   switch (request.type) {

@@ -18,6 +18,7 @@ import { listDevices, selectProvider, toDeviceType } from './devices.ts'
 import { findModel } from './find-model.ts'
 import { followModel } from './followed-model.ts'
 import type { DetectorObserver, InferenceClient } from './inference-client.ts'
+import { provideWorkerCode } from './launch-worker.ts'
 import { openModelQueue } from './model-queue.ts'
 import { ModelRegistry } from './model-registry.ts'
 import { toModelView } from './model-view.ts'
@@ -111,7 +112,8 @@ export async function createInference(options: InferenceOptions): Promise<Infere
     onReplacement: worker => registry.loadAllOn(worker),
   })
   // All workers run on the same machine and therefore have the same providers and boundaries.
-  const { providers, isolation } = pool.workers()[0]!
+  const { providers, isolation, isCompiled } = pool.workers()[0]!
+  const stopStoringCode = isCompiled ? async () => {} : provideWorkerCode(log)
   const context: DetectorContext = { models, registry, scheduler, pool, providers, costs, log }
 
   /** Adds a worker while the others load a model, so that as many as before process frames. */
@@ -162,7 +164,9 @@ export async function createInference(options: InferenceOptions): Promise<Infere
     isolation: () => isolation,
     loadedModels: () => [...new Set(registry.list().map(({ name }) => name))],
     dump: () => pool.workers().map(({ pid, providers }) => ({ pid, providers })),
-    stop: pool.stop,
+    stop: async () => {
+      await Promise.all([pool.stop(), stopStoringCode()])
+    },
   }
 }
 

@@ -1,46 +1,36 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { launchWorker, storeWorkerCode } from './launch-worker.ts'
 
 const signal = new AbortController().signal
 
-/** Runs a worker until it is ready. Returns whether Node had to load what strips types. */
-function stripsTypes(codeFolder: string | undefined): boolean {
-  const script = `
-    process.send = () => {
-      console.log(process.moduleLoadList.some(name => name.includes('amaro')))
-      process.exit()
-    }`
-  const args = [
-    '--disable-wasm-trap-handler',
-    `--import=data:text/javascript,${encodeURIComponent(script)}`,
-    resolve(import.meta.dirname, 'inference-worker.ts'),
-  ]
-  const env = { ...process.env, NODE_COMPILE_CACHE: codeFolder }
-  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env }))
+async function launch(codeFolder: string) {
+  const { child } = launchWorker([], undefined, codeFolder)
+  const [{ isCompiled }] = await once(child, 'message')
+  child.disconnect()
+  expect(await once(child, 'exit')).toEqual([0, null])
+  return { isCompiled }
 }
 
 it('workers start without stripping types, with stored code that they cannot change', async () => {
   const folder = createTemporaryFolder()
   const codeFolder = join(folder, 'code')
-  expect(stripsTypes(undefined)).toBe(true)
+  expect(await launch(codeFolder)).toEqual({ isCompiled: false })
+  expect(readdirSync(folder)).toEqual([])
 
   // Two engines may share a folder.
   await Promise.all([storeWorkerCode(codeFolder, signal), storeWorkerCode(codeFolder, signal)])
   expect(readdirSync(folder)).toEqual(['code'])
-  expect(stripsTypes(codeFolder)).toBe(false)
+  expect(await launch(codeFolder)).toEqual({ isCompiled: true })
 
-  const before = listFiles(codeFolder)
-  const { child } = launchWorker([], undefined, codeFolder)
-  await once(child, 'message')
-  expect(readFileSync(`/proc/${child.pid}/environ`, 'utf8')).toContain(codeFolder)
-  child.disconnect()
-  expect(await once(child, 'exit')).toEqual([0, null])
-  expect(listFiles(codeFolder)).toEqual(before)
+  for (const file of listFiles(codeFolder)) rmSync(file)
+  expect(await launch(codeFolder)).toEqual({ isCompiled: false })
+  expect(listFiles(codeFolder)).toEqual([])
+  await storeWorkerCode(codeFolder, signal)
+  expect(await launch(codeFolder)).toEqual({ isCompiled: true })
 })
 
 it('nothing is stored if the compiling process is aborted', async () => {
@@ -52,13 +42,8 @@ it('nothing is stored if the compiling process is aborted', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('a worker starts while its code is not stored', async () => {
-  const codeFolder = join(createTemporaryFolder(), 'code')
-  const { child } = launchWorker([], undefined, codeFolder)
-  await once(child, 'message')
-  child.disconnect()
-  expect(await once(child, 'exit')).toEqual([0, null])
-  expect(existsSync(codeFolder)).toBe(false)
-})
-
-const listFiles = (folder: string) => readdirSync(folder, { recursive: true }).toSorted()
+/** Lists the paths of the compiled modules in a folder. */
+const listFiles = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))

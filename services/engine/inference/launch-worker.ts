@@ -2,11 +2,9 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { getCompileCacheDir } from 'node:module'
-import { setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
 import { type LaunchedProcess, launchNode } from '@eyrie/kit/launcher/launch'
-import manifest from '../package.json' with { type: 'json' }
 import { createCompilerPolicy, createWorkerPolicy } from './worker-policy.ts'
 
 /**
@@ -31,16 +29,15 @@ const ALLOCATOR_SETTINGS = {
 
 /** Time limit for compiling the code of workers, on a busy machine. */
 const MAX_COMPILE_MS = 60_000
-const LOWEST_PRIORITY = 19
 
 /**
- * Returns the folder for the compiled code of workers of this version, with which they start in
- * less than half of the CPU time. It exists once `storeWorkerCode` has stored the code. Undefined
- * if this process has no folder for compiled code.
+ * Returns the folder for the compiled code of workers, with which they start in less than half of
+ * the CPU time. It exists once `storeWorkerCode` has stored the code. Undefined if this process has
+ * no folder for compiled code.
  */
-export function getWorkerCodeFolder(): string | undefined {
+function getWorkerCodeFolder(): string | undefined {
   const folder = getCompileCacheDir()
-  return folder && join(folder, `inference-worker-${manifest.version}`)
+  return folder && join(folder, 'inference-worker')
 }
 
 /**
@@ -62,7 +59,7 @@ export function launchWorker(
 
 /**
  * Stores the compiled code of workers in the background, for the next starts. Returns a function
- * that stops this.
+ * that stops this. Needed if a worker has started without stored code.
  */
 export function provideWorkerCode(
   log: Log,
@@ -81,17 +78,19 @@ export function provideWorkerCode(
 }
 
 /**
- * Stores the compiled code of workers, unless it is stored already. The code comes from a process
+ * Stores the compiled code of workers, and replaces what is stored. The code comes from a process
  * that loads no model: models are third-party code, and must not change what other workers run.
  * Rejects if the process fails or is aborted.
  */
 export async function storeWorkerCode(codeFolder: string, signal: AbortSignal): Promise<void> {
-  if (existsSync(codeFolder)) return
   const draft = await mkdtemp(`${codeFolder}-`)
   try {
     await compileWorker(draft, signal)
+    await rm(codeFolder, { recursive: true, force: true })
+    await rename(draft, codeFolder)
+  } catch (error) {
     // Another engine that shares the folder may have been faster.
-    if (!existsSync(codeFolder)) await rename(draft, codeFolder)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
@@ -105,7 +104,6 @@ async function compileWorker(codeFolder: string, signal: AbortSignal): Promise<v
     timeoutMs: MAX_COMPILE_MS,
     signal,
   })
-  if (child.pid !== undefined) setPriority(child.pid, LOWEST_PRIORITY)
   child.once('message', () => child.disconnect())
   const [code, killedBy] = await once(child, 'exit')
   if (code !== 0) throw new Error(`the process has ended with ${killedBy ?? `exit code ${code}`}`)

@@ -79,6 +79,8 @@ export type WorkerAnswer =
 export interface WorkerReady {
   type: 'ready'
   providers: Provider[]
+  /** Whether all code of the worker was compiled in advance. */
+  isCompiled: boolean
 }
 
 export type ToWorker = WorkerRequest | WorkerNotice

@@ -27,6 +27,8 @@ const STOP_TIMEOUT_MS = 1000
 export interface WorkerProcess {
   readonly pid: number
   readonly providers: Provider[]
+  /** Whether all code of the worker was compiled in advance. */
+  readonly isCompiled: boolean
   /** The boundaries around the process. */
   readonly isolation: Isolation
   /** Resolves when the process has exited for any reason. */
@@ -120,6 +122,7 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerProcess
   return {
     pid: child.pid!,
     providers: ready.type === 'ready' ? ready.providers : [],
+    isCompiled: ready.type === 'ready' && ready.isCompiled,
     isolation: toIsolation(await launchReport),
     exited: exited.promise,
     request: async request => {

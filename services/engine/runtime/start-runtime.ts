@@ -9,7 +9,6 @@ import { type Catalog, createCatalog } from '../catalog/catalog.ts'
 import type { ElementDemand } from '../catalog/element-demand.ts'
 import { type CropInference, createCropInference } from '../inference/crop-inference.ts'
 import { createInference, type InferencePool } from '../inference/inference.ts'
-import { provideWorkerCode } from '../inference/launch-worker.ts'
 import { type ActiveModels, createActiveModels } from '../models/active-models.ts'
 import type { KnownElements } from '../plugin-host/known-elements.ts'
 import { Runtime, type RuntimeOptions } from './runtime.ts'
@@ -91,7 +90,6 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
     throw error
   })
   const runtime = new Runtime({ ...options, inference, cropInference })
-  const stopStoringCode = provideWorkerCode(log)
 
   const startShadowPool = () =>
     createInference({
@@ -125,7 +123,6 @@ export async function startRuntime(options: StartRuntimeOptions): Promise<Starte
       await runtime.stop()
       await inference.stop()
       await cropInference.stop()
-      await stopStoringCode()
       await release()
     },
   }

@@ -104,10 +104,8 @@ async function addModel(name: string, data: string): Promise<void> {
 function createTokens(environment: Environment, { EYRIE_ENGINES }: NodeJS.ProcessEnv) {
   const tokens = getOrCreateTokens(environment)
   if (EYRIE_ENGINES !== 'join') return tokens
-  return {
-    ...tokens,
-    join: environment.joinToken ?? getOrCreateSecret(environment.data, 'join-token'),
-  }
+  const join = tokens.join ?? getOrCreateSecret(environment.data, 'join-token')
+  return { ...tokens, join, engineJoins: true }
 }
 
 /** Gives the files in the data folder to the users of the services. */

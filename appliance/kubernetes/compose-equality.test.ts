@@ -169,7 +169,8 @@ describe('compose.yaml and Kubernetes', () => {
   })
 
   test.each(SERVICES)('set the same variables for %s', name => {
-    const variables = Object.entries(containers[name]!.environment).filter(
+    const inCompose = { ...containers[name]!.environment, ...engines[name]?.environment }
+    const variables = Object.entries(inCompose).filter(
       ([variable]) => !(variable in compose['x-environment']) && !/^EYRIE_HEALTH_/.test(variable),
     )
     const own = Object.fromEntries(

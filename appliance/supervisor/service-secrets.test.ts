@@ -42,14 +42,20 @@ describe('selectSecrets', () => {
     })
   })
 
-  it('passes the token with which engines join to the engine and to management', () => {
-    const environment = readEnvironment(variables)
-    const tokens = { ...getOrCreateTokens(environment), join: 'join' }
-    const names = (['media', 'engine', 'management', 'scheduler'] as const).filter(
-      service => selectSecrets(service, environment, tokens).EYRIE_JOIN_TOKEN === 'join',
-    )
-    expect(names).toEqual(['engine', 'management'])
-  })
+  it.each([
+    { engineJoins: false, names: ['management'] },
+    { engineJoins: true, names: ['engine', 'management'] },
+  ])(
+    'passes the configured join token to $names if engineJoins is $engineJoins',
+    ({ engineJoins, names }) => {
+      const environment = readEnvironment({ ...variables, EYRIE_JOIN_TOKEN: 'join' })
+      const tokens = { ...getOrCreateTokens(environment), engineJoins }
+      const receivers = (['media', 'engine', 'management', 'scheduler'] as const).filter(
+        service => selectSecrets(service, environment, tokens).EYRIE_JOIN_TOKEN === 'join',
+      )
+      expect(receivers).toEqual(names)
+    },
+  )
 
   it('generates tokens that differ from each other, and keeps them', () => {
     const environment = readEnvironment({ EYRIE_DATA: createTemporaryFolder() })

@@ -17,11 +17,13 @@ export interface ApplianceTokens {
   internal: string
   /** With this token, the scheduler fetches due messages from management. */
   scheduler: string
-  /**
-   * With this token, engines register themselves. Undefined if management knows its
-   * engine by the address.
-   */
+  /** With this token, engines register themselves at management, such as those of other machines. */
   join?: string | undefined
+  /**
+   * Whether the engine of this appliance registers itself, too. Otherwise, management knows it by
+   * the address.
+   */
+  engineJoins?: boolean
 }
 
 /** Returns the tokens. Those that are not configured are generated at the first start. */
@@ -31,12 +33,14 @@ export function getOrCreateTokens({
   pluginTokens,
   internalToken,
   schedulerToken,
+  joinToken,
 }: Environment): ApplianceTokens {
   return {
     engine: engineTokens.length > 0 ? engineTokens : [getOrCreateSecret(data, 'engine-token')],
     plugins: pluginTokens.length > 0 ? pluginTokens : [getOrCreateSecret(data, 'plugin-token')],
     internal: internalToken ?? getOrCreateSecret(data, 'internal-token'),
     scheduler: schedulerToken ?? getOrCreateSecret(data, 'scheduler-token'),
+    join: joinToken,
   }
 }
 
@@ -47,7 +51,7 @@ export function getOrCreateTokens({
 export function selectSecrets(
   service: ServiceName,
   environment: Environment,
-  { engine, plugins, internal, scheduler, join }: ApplianceTokens,
+  { engine, plugins, internal, scheduler, join, engineJoins }: ApplianceTokens,
 ): SecretVariables {
   const { tls, trustedCertificate, databaseUrl, administrator, tracing } = environment
   const certificate: SecretVariables = {
@@ -63,7 +67,7 @@ export function selectSecrets(
         ...common,
         EYRIE_ENGINE_TOKENS: engine.join(),
         EYRIE_PLUGIN_TOKENS: plugins.join(),
-        ...(join && { EYRIE_JOIN_TOKEN: join }),
+        ...(join && engineJoins && { EYRIE_JOIN_TOKEN: join }),
         ...(tracing && { OTEL_EXPORTER_OTLP_HEADERS: formatTraceHeaders(tracing.headers) }),
       }
     case 'management':

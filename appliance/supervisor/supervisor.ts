@@ -61,7 +61,7 @@ export const SERVICE_UNITS: readonly ServiceUnit[] = [
   {
     name: 'management',
     main: resolve(SERVICES_FOLDER, 'management/main.ts'),
-    variables: ['EYRIE_ADMIN_EMAIL'],
+    variables: ['EYRIE_ADMIN_EMAIL', 'EYRIE_ENGINES'],
   },
   {
     name: 'scheduler',
@@ -134,9 +134,10 @@ export async function startSupervisor({
   try {
     const { urls, ports } = await assignAddresses(environment, units)
     const hasManagement = units.some(({ name }) => name === 'management')
-    const tokens = getOrCreateTokens(environment)
-    // Without it, management registers its engine by its address.
-    if (!hasManagement) tokens.join = environment.joinToken
+    const tokens = {
+      ...getOrCreateTokens(environment),
+      engineJoins: !hasManagement || caller.EYRIE_ENGINES === 'join',
+    }
     const writableFolders = prepareMediaFolders(environment)
     const services = await separateServices(environment, log)
     const separation = describeSeparation(services.separation)

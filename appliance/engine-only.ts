@@ -2,16 +2,14 @@ import { once } from 'node:events'
 import { extractSecrets, readEnvironment, trustCertificate } from '@eyrie/kit'
 import { protectMemory } from '@eyrie/kit/protection/protect-memory'
 import { createLogFile } from './process/log-file.ts'
-import { createPrinter, createServiceLog } from './process/service-log.ts'
+import { createServiceLog, createStdoutSink } from './process/service-log.ts'
 import { ENGINE_UNITS, startSupervisor } from './supervisor/supervisor.ts'
 
 // The entry point of a machine or a container that only analyses: an engine with its media service,
 // which joins the management service that EYRIE_MANAGEMENT_URL and EYRIE_JOIN_TOKEN name. It runs
 // until it receives SIGINT, SIGTERM or SIGHUP.
 
-const printer = createPrinter(line => process.stdout.write(`${line}\n`), {
-  hasColours: process.stdout.isTTY === true,
-})
+const printer = createStdoutSink(process.env)
 /** Only prints until the data folder, which contains the log file, is known. */
 let log = createServiceLog([printer])
 

@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util'
 import { type Environment, extractSecrets, readEnvironment, trustCertificate } from '@eyrie/kit'
 import { protectMemory } from '@eyrie/kit/protection/protect-memory'
 import { obtainWorker } from './mediasoup-worker/obtain-worker.ts'
+import { isJournal } from './process/journal.ts'
 import { createLogFile } from './process/log-file.ts'
-import { createPrinter, createServiceLog } from './process/service-log.ts'
+import { createServiceLog, createStdoutSink } from './process/service-log.ts'
 import { announceConsoleLink } from './quickstart/console-link.ts'
 import { renderScene } from './quickstart/demo-scene.ts'
 import {
@@ -18,9 +19,7 @@ import { type Supervisor, startSupervisor } from './supervisor/supervisor.ts'
 // services as child processes until it receives SIGINT, SIGTERM or SIGHUP. At its start, it creates
 // a pipeline for the video that `make run` names, or for the rendered scene.
 
-const printer = createPrinter(line => process.stdout.write(`${line}\n`), {
-  hasColours: process.stdout.isTTY === true,
-})
+const printer = createStdoutSink(process.env)
 /** The log file is added as soon as its folder, the data folder, is known. */
 const logSinks = [printer]
 const log = createServiceLog(logSinks)
@@ -99,7 +98,7 @@ function toQuickstartServices(supervisor: Supervisor, { data }: Environment): Qu
  * omitted, because the journal would store it.
  */
 function printNotice(text: string): void {
-  if (process.env.JOURNAL_STREAM === undefined) process.stdout.write(`${text}\n`)
+  if (!isJournal(process.stdout.fd, process.env)) process.stdout.write(`${text}\n`)
 }
 
 /**

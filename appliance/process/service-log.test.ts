@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { createPrinter, createServiceLog } from './service-log.ts'
 
@@ -61,5 +65,40 @@ describe('the service log', () => {
     const coloured = createRecordedLog(true)
     coloured.log.error('supervisor', 'port 8080 is already in use')
     expect(coloured.lines[0]).toContain('\u001b[31m✗')
+  })
+})
+
+describe('the log on stdout', () => {
+  /** Starts a program that logs at its start, and once more when its stdin ends. */
+  function startLoggingProgram(environment: NodeJS.ProcessEnv = {}) {
+    const script = `
+      import { createServiceLog, createStdoutSink } from '${join(import.meta.dirname, 'service-log.ts')}'
+      const log = createServiceLog([createStdoutSink(process.env)])
+      log.info('supervisor', 'started')
+      process.stdin.resume().on('end', () => log.info('supervisor', 'stopping', { services: 4 }))`
+    const env = { PATH: process.env.PATH, ...environment }
+    return spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+  }
+
+  it('does not end the program when its reader has ended', async () => {
+    const program = startLoggingProgram()
+    await once(program.stdout, 'data')
+    program.stdout.destroy()
+    await once(program.stdout, 'close')
+    program.stdin.end()
+    expect(await once(program, 'exit')).toEqual([0, null])
+  })
+
+  it('consists of JSON lines if EYRIE_LOG_FORMAT is json', async () => {
+    const program = startLoggingProgram({ EYRIE_LOG_FORMAT: 'json' })
+    program.stdin.end()
+    const lines = (await text(program.stdout)).trim().split('\n')
+    expect(lines.map(line => JSON.parse(line))).toMatchObject([
+      { service: 'supervisor', msg: 'started' },
+      { service: 'supervisor', msg: 'stopping', services: 4 },
+    ])
   })
 })

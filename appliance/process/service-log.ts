@@ -78,6 +78,18 @@ function parseFields(line: string): object {
   return isObject ? parsed : {}
 }
 
+/**
+ * Creates a sink that prints records to stdout: as readable lines, or as JSON if `EYRIE_LOG_FORMAT`
+ * is `json`. Errors are ignored, because the log file contains every record, too.
+ */
+export function createStdoutSink({ EYRIE_LOG_FORMAT }: NodeJS.ProcessEnv): LogSink {
+  // A terminal that is closed, or a program such as `head` that ends, must not end the appliance.
+  process.stdout.on('error', () => {})
+  const writeLine = (line: string) => void process.stdout.write(`${line}\n`)
+  if (EYRIE_LOG_FORMAT === 'json') return record => writeLine(JSON.stringify(record))
+  return createPrinter(writeLine, { hasColours: process.stdout.isTTY === true })
+}
+
 /** Creates a sink that prints records as readable lines, with colours if the terminal has them. */
 export function createPrinter(
   writeLine: (line: string) => void,

@@ -31,7 +31,9 @@ run:
 setup:
 	@appliance/setup/setup.sh test
 
-worker: setup
+# Without the packages of the tests, because operators run it, too. So is `sbom`.
+worker:
+	@appliance/setup/setup.sh run
 	@appliance/mediasoup-worker/obtain.sh
 
 check: setup
@@ -67,7 +69,8 @@ generate: setup
 sdk: setup
 	@$(NODE) sdk/cli/sdk-package/main.ts build
 
-sbom: setup
+sbom:
+	@appliance/setup/setup.sh run
 	@$(NODE) appliance/sbom/generate.ts
 
 bench: setup

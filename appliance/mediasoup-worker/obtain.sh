@@ -58,7 +58,7 @@ download() {
 list_missing_packages() {
   source "$root/appliance/setup/packages.sh"
   for name in "${worker_packages[@]}"; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || echo "$name"
+    is_installed "$name" || echo "$name"
   done
 }
 

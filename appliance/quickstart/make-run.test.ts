@@ -42,3 +42,11 @@ test.each([
 test('make run without variables requests no source and no model', () => {
   expect(runMake([])).toEqual({ source: '', model: '', args: ['--obtain-worker'] })
 })
+
+test.each(['run', 'worker', 'sbom'])(
+  'make %s installs the packages of the appliance, without those of the tests',
+  target => {
+    const commands = execFileSync('make', ['-n', '-f', makefile, target], { encoding: 'utf8' })
+    expect(commands.match(/setup\.sh \w+/g)).toEqual(['setup.sh run'])
+  },
+)

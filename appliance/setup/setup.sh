@@ -48,12 +48,15 @@ find_cause() {
   fi
 }
 
-# Succeeds if the files have changed since the step of this name was completed.
-has_changed() {
-  local name=$1
-  shift
+# is_done <step> <result> <file or folder> ... Succeeds if the step was completed with these files, and its result exists. Otherwise the
+# step must follow. It does not count as completed meanwhile: if it is interrupted, going back to the previous release repeats it.
+is_done() {
+  local step=$1 result=$2
+  shift 2
   digest=$(find "$@" -type f -not -path '*/node_modules/*' -not -path '*/build/*' -not -path '*/dist/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
-  [[ ! -f $stamps/$name || $(<"$stamps/$name") != "$digest" ]]
+  [[ ! -e $result || ! -f $stamps/$step || $(<"$stamps/$step") != "$digest" ]] || return 0
+  rm -f "$stamps/$step"
+  return 1
 }
 
 mark_done() { echo "$digest" >"$stamps/$1"; }
@@ -66,7 +69,7 @@ install_packages() {
   local required=("${run_packages[@]}" "${worker_packages[@]}") missing=()
   [[ $profile == test ]] && required+=("${test_packages[@]}")
   for package in "${required[@]}"; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+    is_installed "$package" || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
   if ((EUID != 0)); then
@@ -156,7 +159,7 @@ install_bundled_node() {
     aarch64) architecture=arm64 ;;
     *) fail "unsupported architecture $(uname -m): Eyrie supports x86_64 and aarch64" ;;
   esac
-  has_changed node appliance/setup/toolchain || { [[ -x $toolchain/node_modules/node-linux-$architecture/bin/node ]] && return 0; }
+  ! is_done node "$toolchain/node_modules/node-linux-$architecture/bin/node" appliance/setup/toolchain || return 0
   run_step 'Installing Node under .toolchain' appliance/setup/install-node.sh "$architecture" "$toolchain"
   mark_done node
 }
@@ -164,17 +167,17 @@ install_bundled_node() {
 is_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
 
 install_npm_packages() {
-  has_changed npm package.json package-lock.json || { [[ -d node_modules ]] && return 0; }
+  ! is_done npm node_modules package.json package-lock.json || return 0
   run_step 'Installing npm packages' env ONNXRUNTIME_NODE_INSTALL=skip PATH="$toolchain/bin:$PATH" \
     "${npm[@]}" ci --ignore-scripts --no-audit --no-fund
   link_postgres_libraries
-  mark_done npm
   rm -f "$stamps/exports"
+  mark_done npm
 }
 
 # See the script for the time that this saves at each start.
 shorten_exports() {
-  has_changed exports appliance/setup/shorten-exports.ts || return 0
+  ! is_done exports node_modules/drizzle-orm appliance/setup/shorten-exports.ts || return 0
   run_step 'Shortening exports' env PATH="$toolchain/bin:$PATH" node appliance/setup/shorten-exports.ts node_modules/drizzle-orm
   mark_done exports
 }
@@ -189,7 +192,8 @@ link_postgres_libraries() {
 }
 
 build_addon() {
-  has_changed addon services/media/node-gst/src services/media/node-gst/binding.gyp || { [[ -f services/media/node-gst/build/Release/node_gst.node ]] && return 0; }
+  ! is_done addon services/media/node-gst/build/Release/node_gst.node \
+    services/media/node-gst/src services/media/node-gst/binding.gyp || return 0
   run_step 'Building the GStreamer addon' env -C services/media/node-gst PATH="$toolchain/bin:$PATH" \
     node "$root/node_modules/node-gyp/bin/node-gyp.js" rebuild --jobs max --nodedir="$(<"$toolchain/nodedir")"
   mark_done addon
@@ -197,7 +201,7 @@ build_addon() {
 
 build_launcher() {
   local folder=services/kit/launcher
-  has_changed launcher "$folder/src" "$folder/build.sh" || { [[ -x $folder/build/eyrie-launcher ]] && return 0; }
+  ! is_done launcher "$folder/build/eyrie-launcher" "$folder/src" "$folder/build.sh" || return 0
   run_step 'Building the launcher' "$folder/build.sh"
   mark_done launcher
 }
@@ -205,7 +209,7 @@ build_launcher() {
 # build_kit_addon <name> <title>
 build_kit_addon() {
   local folder=services/kit/$1
-  has_changed "$1" "$folder/src" services/kit/build-addon.sh || { [[ -f $folder/build/$1.node ]] && return 0; }
+  ! is_done "$1" "$folder/build/$1.node" "$folder/src" services/kit/build-addon.sh || return 0
   run_step "Building $2" services/kit/build-addon.sh "$1" "$(<"$toolchain/nodedir")"
   mark_done "$1"
 }
@@ -214,13 +218,15 @@ build_kit_addon() {
 compile_python_sdk() { /usr/bin/python3 -m compileall -q sdk/python/eyrie_element; }
 
 build_console() {
-  has_changed console console sdk/contract || { [[ -f console/dist/index.html ]] && return 0; }
+  # The lockfile names the packages that the console contains.
+  ! is_done console console/dist/index.html console sdk/contract package-lock.json || return 0
   run_step 'Building the console' env -C console PATH="$toolchain/bin:$PATH" \
     node "$root/node_modules/vite/bin/vite.js" build
   mark_done console
 }
 
 [[ $root != *:* ]] || fail "the path $root contains a colon, which separates the folders in PATH: move Eyrie to another folder"
+[[ $root != *[[:space:]]* ]] || fail "the path $root contains a space, with which node-gyp cannot build addons: move Eyrie to another folder"
 command -v npm >/dev/null || fail 'npm is missing: apt-get install npm'
 command -v apt-get >/dev/null || fail 'apt-get is missing: Debian 12 or 13 is required'
 install_packages

@@ -3,6 +3,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { join } from 'node:path'
 import type { Environment, ServiceName } from '@eyrie/kit'
 import type { Owner } from '../accounts/data-ownership.ts'
+import { storeSecret } from '../supervisor/data-folder.ts'
 import { type ApplianceTokens, selectSecrets } from '../supervisor/service-secrets.ts'
 
 /** Name of the database and of its user, as compose.yaml passes them to Postgres. */
@@ -37,6 +38,20 @@ export function writeCredentials(
   }
   // Engine and media require a token of the engine for their metrics.
   writeOwned(join(folder, 'prometheus'), 'token', tokens.engine[0] ?? '', NOBODY)
+}
+
+/**
+ * Stores the tokens in the data folder, where the quickstart and the command line look for them.
+ * Tokens of the operator take the place of generated ones.
+ */
+export function storeTokens(
+  data: string,
+  { engine, plugins, internal, scheduler }: ApplianceTokens,
+): void {
+  storeSecret(data, 'engine-token', engine[0]!)
+  storeSecret(data, 'plugin-token', plugins[0]!)
+  storeSecret(data, 'internal-token', internal)
+  storeSecret(data, 'scheduler-token', scheduler)
 }
 
 /**

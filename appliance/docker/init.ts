@@ -12,7 +12,7 @@ import { getOrCreateSecret } from '../supervisor/data-folder.ts'
 import { prepareMediaFolders } from '../supervisor/media-folders.ts'
 import { getOrCreateTokens } from '../supervisor/service-secrets.ts'
 import { addPublishedAddress } from './container-settings.ts'
-import { writeCredentials } from './credentials.ts'
+import { storeTokens, writeCredentials } from './credentials.ts'
 import { type GivenSecrets, readGivenSecrets } from './given-secrets.ts'
 import {
   countConfiguredChannels,
@@ -62,6 +62,7 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
   requestScene(data, !hasOwnVideo && (readState(data)?.scene ?? true))
 
   const tokens = createTokens(environment, variables)
+  storeTokens(data, tokens)
   writeCredentials(CREDENTIALS, environment, tokens, accounts)
   giveDataToServices(data, accounts)
   log.info('init', 'prepared the data folder', {

@@ -49,16 +49,28 @@ function findRunningOwner(pidFile: string): number | undefined {
  * secret at the first start.
  */
 export function getOrCreateSecret(data: string, name: string): string {
-  const folder = join(data, 'secrets')
-  const file = join(folder, name)
   // A power failure can leave an empty file. An empty token would grant access to every local user.
-  const existing = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const existing = readSecret(data, name)
   if (existing) return existing
   const secret = randomBytes(32).toString('base64url')
+  storeSecret(data, name, secret)
+  return secret
+}
+
+/** Stores a secret of the appliance in a file that only its owner can read. */
+export function storeSecret(data: string, name: string, secret: string): void {
+  if (readSecret(data, name) === secret) return
+  const folder = join(data, 'secrets')
+  const file = join(folder, name)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   // Services can create files in the folder: the new file must not be a link of theirs.
   rmSync(`${file}.new`, { force: true })
   writeFileSync(`${file}.new`, `${secret}\n`, { flag: 'wx', mode: 0o600, flush: true })
   renameSync(`${file}.new`, file)
-  return secret
+}
+
+/** Returns a stored secret. Returns an empty string if it does not exist. */
+function readSecret(data: string, name: string): string {
+  const file = join(data, 'secrets', name)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
 }

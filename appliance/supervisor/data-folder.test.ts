@@ -10,46 +10,50 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { needs } from '../../test/fixtures/requirements/needs.ts'
 import { root } from '../../test/fixtures/requirements/root.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { getOrCreateSecret, lockDataFolder } from './data-folder.ts'
 
 describe('lockDataFolder', () => {
-  it.each(['main', 'engine-only'])('rejects a data folder that a running %s uses', async name => {
+  it('rejects a data folder that another supervisor uses, until that one is killed', async () => {
     const data = createTemporaryFolder()
-    const program = `appliance/${name}.ts`
-    const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', program], {
+    const script = `
+      import { lockDataFolder } from '${join(import.meta.dirname, 'data-folder.ts')}'
+      await lockDataFolder(${JSON.stringify(data)})
+      console.log('locked')
+      process.stdin.resume()`
+    const other = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    await once(other.stdout, 'data')
+    await expect(lockDataFolder(data)).rejects.toThrow(`${data} is in use by another process`)
+    other.kill('SIGKILL')
+    await once(other, 'exit')
+    const unlock = await lockDataFolder(data)
+    unlock()
+    unlock()
+  })
+
+  it('takes over the data folder of a killed supervisor whose pid another one has now', async () => {
+    const data = createTemporaryFolder()
+    const other = spawn(process.execPath, ['-e', 'process.stdin.resume()', 'appliance/main.ts'], {
       stdio: ['pipe', 'ignore', 'ignore'],
     })
     await once(other, 'spawn')
-    try {
-      lockDataFolder(data)
-      writeFileSync(join(data, 'supervisor.pid'), String(other.pid))
-      expect(() => lockDataFolder(data)).toThrow(
-        `already running on ${data} (process ${other.pid})`,
-      )
-    } finally {
-      other.kill('SIGKILL')
-      await once(other, 'exit')
-    }
-  })
-
-  it('takes over the data folder of a supervisor that was killed', () => {
-    const data = createTemporaryFolder()
-    lockDataFolder(data)
-    writeFileSync(join(data, 'supervisor.pid'), '999999999')
-    const unlock = lockDataFolder(data)
+    onTestFinished(() => void other.kill('SIGKILL'))
+    writeFileSync(join(data, 'supervisor.pid'), String(other.pid))
+    const unlock = await lockDataFolder(data)
     unlock()
-    expect(() => lockDataFolder(data)).not.toThrow()
+    expect(existsSync(join(data, 'supervisor.pid'))).toBe(false)
   })
 
   it('says how to take over the data folder of another user', needs(root), () => {
     const data = createTemporaryFolder()
     const script = `
       import { lockDataFolder } from '${join(import.meta.dirname, 'data-folder.ts')}'
-      try { lockDataFolder(${JSON.stringify(data)}) } catch ({ message }) { process.stdout.write(message) }`
+      try { await lockDataFolder(${JSON.stringify(data)}) } catch ({ message }) { process.stdout.write(message) }`
     chmodSync(data, 0o711)
     const { stdout } = spawnSync(
       process.execPath,

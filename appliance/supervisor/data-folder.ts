@@ -1,46 +1,39 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-
-/** The programs that start a supervisor. */
-const SUPERVISOR = /appliance\/(main|engine-only)\.ts/
+import { lockFolder } from '@eyrie/kit'
 
 /**
  * Locks a data folder for this process. Returns a function that unlocks it. Throws an `Error` if
- * another supervisor is running on the folder.
+ * another supervisor is running on the folder. The kernel releases the lock of a process that was
+ * killed: its pid alone may belong to another supervisor after the machine has started again.
  */
-export function lockDataFolder(data: string): () => void {
+export async function lockDataFolder(data: string): Promise<() => void> {
   const file = join(data, 'supervisor.pid')
   mkdirSync(data, { recursive: true, mode: 0o750 })
-  const owner = findRunningOwner(file)
-  if (owner) {
-    throw new Error(
-      `Eyrie is already running on ${data} (process ${owner}): stop it, or set EYRIE_DATA to another folder`,
-    )
-  }
   try {
+    accessSync(data, constants.R_OK | constants.W_OK)
+    const unlock = await lockFolder(data)
     writeFileSync(file, `${process.pid}\n`)
+    return () => {
+      rmSync(file, { force: true })
+      unlock()
+    }
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
     throw new Error(
       `no permission to write to ${data}, which belongs to another user: start Eyrie as root, or give it to this user (sudo chown -R ${process.geteuid?.()} ${data})`,
       { cause },
     )
-  }
-  return () => rmSync(file, { force: true })
-}
-
-/**
- * Returns the pid of the supervisor that holds the lock. Its command line is checked, because
- * the kernel reuses pids.
- */
-function findRunningOwner(pidFile: string): number | undefined {
-  try {
-    const pid = Number(readFileSync(pidFile, 'utf8'))
-    const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    return SUPERVISOR.test(commandLine) && pid !== process.pid ? pid : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -129,7 +129,7 @@ export async function startSupervisor({
   log,
   print = () => {},
 }: SupervisorOptions): Promise<Supervisor> {
-  const unlock = lockDataFolder(environment.data)
+  const unlock = await lockDataFolder(environment.data)
   let releaseRing = async () => {}
   try {
     const { urls, ports } = await assignAddresses(environment, units)

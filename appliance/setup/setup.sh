@@ -26,7 +26,8 @@ run_step() {
   local title=$1 started=$SECONDS
   shift
   report "$title …"
-  "$@" >"$log" 2>&1 && { ((SECONDS - started < 3)) || report "$title: $((SECONDS - started)) s"; return; }
+  # Without the lock: an installed package may start a server, which remains.
+  "$@" >"$log" 2>&1 9>&- && { ((SECONDS - started < 3)) || report "$title: $((SECONDS - started)) s"; return; }
   fail "$title failed: $(find_cause)"
 }
 
@@ -227,6 +228,12 @@ build_console() {
 
 [[ $root != *:* ]] || fail "the path $root contains a colon, which separates the folders in PATH: move Eyrie to another folder"
 [[ $root != *[[:space:]]* ]] || fail "the path $root contains a space, with which node-gyp cannot build addons: move Eyrie to another folder"
+# Two at once, such as make run and make test, would replace each other's files.
+exec 9>"$toolchain/lock"
+flock --nonblock 9 || {
+  report 'waiting for another setup of this checkout …'
+  flock 9
+}
 command -v npm >/dev/null || fail 'npm is missing: apt-get install npm'
 command -v apt-get >/dev/null || fail 'apt-get is missing: Debian 12 or 13 is required'
 install_packages

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -9,7 +10,8 @@ const record = (step: string) => `echo ${step} >>"$ROOT/steps"`
 
 /**
  * Programs of a machine on which all Debian packages are installed, each for two architectures.
- * `npm` fails if the variable `NPM_FAILS` is set, after it has removed the packages.
+ * `npm` fails if the variable `NPM_FAILS` is set, after it has removed the packages. If the
+ * checkout contains a pipe named `gate`, it first waits for its end.
  */
 const PROGRAMS: Record<string, string> = {
   // Prints nothing between the states, unless the format does.
@@ -20,6 +22,7 @@ const PROGRAMS: Record<string, string> = {
   id: 'echo video render',
   npm: `
     ${record('npm')}
+    [ ! -p gate ] || cat gate
     rm -rf node_modules
     mkdir node_modules
     [ -z "$NPM_FAILS" ] || exit 1
@@ -33,7 +36,7 @@ const createBuilder = (step: string, result: string) => `
   mkdirSync(require('node:path').dirname('${result}'), { recursive: true })
   writeFileSync('${result}', '')`
 
-/** Files of a checkout, by path. The packages are those that `npm` installs. */
+/** Files of a checkout, by path. `npm` installs the packages in `packages`. */
 const FILES: Record<string, string> = {
   'package.json': '{}',
   'package-lock.json': '{}',
@@ -69,17 +72,24 @@ function write(path: string, text: string): void {
   })
 }
 
+const getEnvironment = (root: string) => ({
+  PATH: `${join(root, 'bin')}:${process.env.PATH}`,
+  ROOT: root,
+})
+
+function readSteps(root: string): string[] {
+  const file = join(root, 'steps')
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+}
+
 /** Runs the setup. Returns its exit code, its output, and the steps that it has taken. */
 function runSetup(root: string, environment: NodeJS.ProcessEnv = {}) {
   rmSync(join(root, 'steps'), { force: true })
-  const PATH = `${join(root, 'bin')}:${process.env.PATH}`
   const { status, stderr } = spawnSync(join(root, 'appliance/setup/setup.sh'), ['run'], {
-    env: { PATH, ROOT: root, ...environment },
+    env: { ...getEnvironment(root), ...environment },
     encoding: 'utf8',
   })
-  const hasSteps = existsSync(join(root, 'steps'))
-  const steps = hasSteps ? readFileSync(join(root, 'steps'), 'utf8').trim().split('\n') : []
-  return { status, stderr, steps }
+  return { status, stderr, steps: readSteps(root) }
 }
 
 it('does nothing if everything is installed and built', () => {
@@ -112,4 +122,28 @@ it('rejects a path with a space before it installs anything', () => {
   const { status, stderr, steps } = runSetup(createCheckout('my eyrie'))
   expect(stderr).toContain('contains a space')
   expect({ status, steps }).toEqual({ status: 1, steps: [] })
+})
+
+it('waits for another setup of the checkout', async () => {
+  const root = createCheckout()
+  // npm waits until somebody writes to the pipe.
+  execFileSync('mkfifo', [join(root, 'gate')])
+  const start = () =>
+    spawn(join(root, 'appliance/setup/setup.sh'), ['run'], {
+      env: getEnvironment(root),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+  const first = start()
+  const firstExit = once(first, 'exit')
+  await expect.poll(() => readSteps(root), { timeout: 60_000 }).toEqual(['npm'])
+  const second = start()
+  const secondExit = once(second, 'exit')
+  const [output] = await once(second.stderr, 'data')
+  expect(String(output)).toContain('waiting for another setup')
+  writeFileSync(join(root, 'gate'), '')
+  expect(await Promise.all([firstExit, secondExit])).toEqual([
+    [0, null],
+    [0, null],
+  ])
+  expect(readSteps(root).filter(step => step === 'npm')).toHaveLength(1)
 })

@@ -1,8 +1,9 @@
 import { readEnvironment } from '@eyrie/kit'
 import { expect, it } from 'vitest'
+import { createCertificate } from '../../test/fixtures/network/certificate.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { getOrCreateTokens } from '../supervisor/service-secrets.ts'
-import { storeTokens } from './credentials.ts'
+import { createManagementTargets, storeTokens } from './credentials.ts'
 
 it('the quickstart and the command line find the tokens that the operator has chosen', () => {
   const data = createTemporaryFolder()
@@ -24,4 +25,12 @@ it('the quickstart and the command line find the tokens that the operator has ch
     scheduler: generated.scheduler,
     join: undefined,
   })
+})
+
+it('Prometheus reads the metrics of management by HTTPS if there is a certificate', () => {
+  const getScheme = (environment: NodeJS.ProcessEnv) =>
+    createManagementTargets(readEnvironment(environment))[0]!.labels.__scheme__
+  const { cert, key } = createCertificate(createTemporaryFolder())
+  expect(getScheme({})).toBe('http')
+  expect(getScheme({ EYRIE_TLS_CERT: cert, EYRIE_TLS_KEY: key })).toBe('https')
 })

@@ -38,7 +38,17 @@ export function writeCredentials(
   }
   // Engine and media require a token of the engine for their metrics.
   writeOwned(join(folder, 'prometheus'), 'token', tokens.engine[0] ?? '', NOBODY)
+  const targets = JSON.stringify(createManagementTargets(environment))
+  writeOwned(join(folder, 'prometheus'), 'management.json', targets, NOBODY)
 }
+
+/**
+ * Returns where Prometheus reads the metrics of management, as `file_sd_configs` of its
+ * configuration reads it: by HTTPS if there is a certificate.
+ */
+export const createManagementTargets = ({ tls }: Pick<Environment, 'tls'>) => [
+  { targets: ['management:8080'], labels: { __scheme__: tls ? 'https' : 'http' } },
+]
 
 /**
  * Stores the tokens in the data folder, where the quickstart and the command line look for them.

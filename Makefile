@@ -31,7 +31,7 @@ run:
 setup:
 	@appliance/setup/setup.sh test
 
-# Without the packages of the tests, because operators run it, too. So is `sbom`.
+# Like `sbom`, without the packages of the tests, because operators run it, too.
 worker:
 	@appliance/setup/setup.sh run
 	@appliance/mediasoup-worker/obtain.sh

@@ -160,7 +160,7 @@ install_bundled_node() {
     aarch64) architecture=arm64 ;;
     *) fail "unsupported architecture $(uname -m): Eyrie supports x86_64 and aarch64" ;;
   esac
-  ! is_done node "$toolchain/node_modules/node-linux-$architecture/bin/node" appliance/setup/toolchain || return 0
+  is_done node "$toolchain/node_modules/node-linux-$architecture/bin/node" appliance/setup/toolchain && return 0
   run_step 'Installing Node under .toolchain' appliance/setup/install-node.sh "$architecture" "$toolchain"
   mark_done node
 }
@@ -168,7 +168,7 @@ install_bundled_node() {
 is_at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
 
 install_npm_packages() {
-  ! is_done npm node_modules package.json package-lock.json || return 0
+  is_done npm node_modules package.json package-lock.json && return 0
   run_step 'Installing npm packages' env ONNXRUNTIME_NODE_INSTALL=skip PATH="$toolchain/bin:$PATH" \
     "${npm[@]}" ci --ignore-scripts --no-audit --no-fund
   link_postgres_libraries
@@ -178,7 +178,7 @@ install_npm_packages() {
 
 # See the script for the time that this saves at each start.
 shorten_exports() {
-  ! is_done exports node_modules/drizzle-orm appliance/setup/shorten-exports.ts || return 0
+  is_done exports node_modules/drizzle-orm appliance/setup/shorten-exports.ts && return 0
   run_step 'Shortening exports' env PATH="$toolchain/bin:$PATH" node appliance/setup/shorten-exports.ts node_modules/drizzle-orm
   mark_done exports
 }
@@ -193,8 +193,8 @@ link_postgres_libraries() {
 }
 
 build_addon() {
-  ! is_done addon services/media/node-gst/build/Release/node_gst.node \
-    services/media/node-gst/src services/media/node-gst/binding.gyp || return 0
+  is_done addon services/media/node-gst/build/Release/node_gst.node \
+    services/media/node-gst/src services/media/node-gst/binding.gyp && return 0
   run_step 'Building the GStreamer addon' env -C services/media/node-gst PATH="$toolchain/bin:$PATH" \
     node "$root/node_modules/node-gyp/bin/node-gyp.js" rebuild --jobs max --nodedir="$(<"$toolchain/nodedir")"
   mark_done addon
@@ -202,7 +202,7 @@ build_addon() {
 
 build_launcher() {
   local folder=services/kit/launcher
-  ! is_done launcher "$folder/build/eyrie-launcher" "$folder/src" "$folder/build.sh" || return 0
+  is_done launcher "$folder/build/eyrie-launcher" "$folder/src" "$folder/build.sh" && return 0
   run_step 'Building the launcher' "$folder/build.sh"
   mark_done launcher
 }
@@ -210,7 +210,7 @@ build_launcher() {
 # build_kit_addon <name> <title>
 build_kit_addon() {
   local folder=services/kit/$1
-  ! is_done "$1" "$folder/build/$1.node" "$folder/src" services/kit/build-addon.sh || return 0
+  is_done "$1" "$folder/build/$1.node" "$folder/src" services/kit/build-addon.sh && return 0
   run_step "Building $2" services/kit/build-addon.sh "$1" "$(<"$toolchain/nodedir")"
   mark_done "$1"
 }
@@ -220,7 +220,7 @@ compile_python_sdk() { /usr/bin/python3 -m compileall -q sdk/python/eyrie_elemen
 
 build_console() {
   # The lockfile names the packages that the console contains.
-  ! is_done console console/dist/index.html console sdk/contract package-lock.json || return 0
+  is_done console console/dist/index.html console sdk/contract package-lock.json && return 0
   run_step 'Building the console' env -C console PATH="$toolchain/bin:$PATH" \
     node "$root/node_modules/vite/bin/vite.js" build
   mark_done console

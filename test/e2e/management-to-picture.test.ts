@@ -92,7 +92,12 @@ async function startChannelView() {
   })
   const views = new Hono().route(
     '/media',
-    createTicketViewRoutes(fleet.findView, localEngineEgress),
+    createTicketViewRoutes({
+      findView: fleet.findView,
+      database: () => fleet.database,
+      users: () => fleet.users,
+      egress: localEngineEgress,
+    }),
   )
   views.onError(createErrorHandler(createLog('management', 'silent')))
   const server = await listen({ app: views, health: () => ({ ok: true }) }, '127.0.0.1', 0)

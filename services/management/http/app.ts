@@ -59,7 +59,8 @@ export function createApp(options: AppOptions): Hono {
   addAccessControl(app, { ...options, users: () => services().users })
   app.route('/live', createLiveRoutes({ engine, media }))
   const findView: FindView = async channelId => services().findView(channelId)
-  app.route('/media', createTicketViewRoutes(findView, egress))
+  const ticketViewOptions = { findView, database, users: () => services().users, egress }
+  app.route('/media', createTicketViewRoutes(ticketViewOptions))
 
   const schedulerOptions = { token: schedulerToken, database, services: () => services().scheduler }
   app.route('/', createSchedulerRoutes(schedulerOptions))

@@ -121,7 +121,7 @@ export function createManagementApi(options: ManagementApiOptions): Hono {
     ...sourceOperations(secrets),
     ...pipelineOperations,
     ...placementOperations,
-    ...channelOperations({ secrets, egress }),
+    ...channelOperations({ secrets, egress, now }),
 
     // Events and alerts
     ...eventOperations(nowMs),

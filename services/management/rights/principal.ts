@@ -25,6 +25,8 @@ export interface Principal {
   address?: string
   /** Undefined for a caller with an API token. */
   session_id?: string
+  /** Id of the caller's API token. Undefined for a caller with a session. */
+  token_id?: string
   /**
    * Scopes of the caller's API token. Undefined for a caller with a session, who has
    * all rights of the role.

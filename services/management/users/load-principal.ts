@@ -8,7 +8,7 @@ import { selectAssigned } from './user-queries.ts'
  * The facts about a user that access decisions depend on: the role, and the ids of assigned
  * records.
  */
-type UserRights = Omit<Principal, 'address' | 'session_id' | 'scopes'>
+type UserRights = Omit<Principal, 'address' | 'session_id' | 'token_id' | 'scopes'>
 
 /**
  * Returns the rights of a user, or undefined if the user does not exist, is inactive or is not

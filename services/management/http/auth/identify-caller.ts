@@ -36,6 +36,7 @@ export type IdentifyCaller = (
 interface Credential {
   user_id: string
   session_id?: string
+  token_id?: string
   scopes?: readonly string[]
 }
 
@@ -121,9 +122,9 @@ export function createIdentifyCaller(
       const credential = await findCredential(tx)
       if (!credential) return undefined
 
-      const { user_id: userId, session_id: sessionId, scopes } = credential
+      const { user_id: userId, session_id, token_id, scopes } = credential
       const principal = await loadPrincipal(tx, userId)
-      return principal && { ...principal, session_id: sessionId, scopes }
+      return principal && { ...principal, session_id, token_id, scopes }
     })
   }
 

@@ -44,7 +44,10 @@ export function createLiveRoutes({ engine, media }: LiveDependencies): Hono {
     ),
   )
 
-  app.route('/streams', createWhepRoutes(media, parseStreamId))
+  app.route(
+    '/streams',
+    createWhepRoutes(async c => ({ media, stream: parseStreamId(c) })),
+  )
 
   app.route('/recordings', createRecordingRoutes({ engine, media }))
 

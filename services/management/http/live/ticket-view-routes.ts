@@ -1,97 +1,138 @@
 import { EyrieError } from '@eyrie/contract'
 import type { Egress } from '@eyrie/kit'
 import { serveWebSocket } from '@eyrie/kit/serve-web-socket'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import type { WSEvents } from 'hono/ws'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
+import type { Database } from '../../db/database.ts'
+import type { LiveView } from '../../fleet/live-views.ts'
+import type { Users } from '../../users/users.ts'
 import { createUpstream, pickHeaders, type Upstream } from './upstream-client.ts'
-import { relayWebSocket } from './websocket-relay.ts'
-import { createWhepRoutes } from './whep-routes.ts'
+import {
+  breakOffWithoutAccess,
+  type CheckAccess,
+  getAccessCheck,
+  setAccessCheck,
+} from './view-access.ts'
+import { assertMayView, readViewTicket, type ViewTicket } from './view-tickets.ts'
+import { closeWithoutAccess, relayWebSocket } from './websocket-relay.ts'
+import { createWhepRoutes, type MediaView } from './whep-routes.ts'
 
 /**
- * Resolves to the stream of a channel and the URL of its media service. Rejects with
+ * Resolves to the stream of a channel, with a ticket for its media service. Rejects with
  * `EyrieError` on failure.
  */
-export type FindView = (channelId: string) => Promise<{ url: string; stream: number }>
+export type FindView = (channelId: string) => Promise<Pick<LiveView, 'url' | 'stream' | 'ticket'>>
+
+export interface TicketViewOptions {
+  findView: FindView
+  /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
+  database(): Database
+  users(): Pick<Users, 'secrets' | 'now'>
+  /** Opens the connections to media services. */
+  egress: Egress
+}
 
 /** Response headers that are forwarded to the client. */
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'x-epoch', 'x-pts']
 
 /**
- * Live views of the channels of all engines: `/{channel}/fmp4`, `/{channel}/ws` and
- * `/{channel}/whep`. A ticket, which is a short-lived token for one stream, authorizes a view. The
- * media service of the stream validates it.
+ * Live views of the channels of all engines: `/{id}/fmp4`, `/{id}/ws` and `/{id}/whep`, with the id
+ * of a channel. A ticket authorizes a view. The view continues when the ticket has expired, and
+ * ends when the user of the ticket may no longer see the channel.
  */
-export function createTicketViewRoutes(findView: FindView, egress: Egress): Hono {
+export function createTicketViewRoutes(options: TicketViewOptions): Hono {
+  const { findView, database, users, egress } = options
   const app = new Hono()
 
   /**
-   * Returns the stream of the requested channel, and a client of its media service that sends the
-   * ticket of the caller.
+   * Returns the ticket of a request. Throws `EyrieError` (`id`, `auth`) unless it is valid for the
+   * requested channel. An established WHEP session continues after its ticket has expired.
    */
-  async function openView(c: Context): Promise<{ media: Upstream; stream: number }> {
-    const parsedChannel = z.uuid().safeParse(c.req.param('channel'))
+  function parseTicket(c: Context): ViewTicket {
+    const parsedChannel = z.uuid().safeParse(c.req.param('id'))
     if (!parsedChannel.success) {
-      throw new EyrieError('id', `"${c.req.param('channel')}" is not the id of a channel`)
+      throw new EyrieError('id', `"${c.req.param('id')}" is not the id of a channel`)
     }
 
-    const ticket = c.req.query('ticket')
-    if (!ticket) {
+    const text = c.req.query('ticket')
+    if (!text) {
       throw new EyrieError(
         'auth',
         'live views require a ticket: request one with POST /api/v1/media/ticket',
       )
     }
 
-    const { url, stream } = await findView(parsedChannel.data)
-    const media = createUpstream({
-      name: 'media',
-      url,
-      token: undefined,
-      egress,
-      passesAuthErrors: true,
-    })
+    const { secrets, now } = users()
+    const ticket = readViewTicket(secrets, text)
+    const isSessionRequest = c.req.param('session') !== undefined
+    const isValid =
+      ticket?.channel_id === parsedChannel.data.toLowerCase() &&
+      (isSessionRequest || now().getTime() < ticket.expires)
+    if (!isValid) {
+      throw new EyrieError(
+        'auth',
+        'this ticket has expired or belongs to another channel: open the addresses that POST /api/v1/media/ticket returns',
+      )
+    }
+    return ticket
+  }
+
+  /**
+   * Returns the stream of the requested channel, and a client of its media service that sends a
+   * ticket of its own. Throws `EyrieError` if the ticket of the client does not permit it.
+   */
+  async function openView(c: Context): Promise<MediaView> {
+    const viewTicket = parseTicket(c)
+    const checkAccess: CheckAccess = () => assertMayView(database(), viewTicket, users().now())
+    await checkAccess()
+    setAccessCheck(c, checkAccess)
+
+    const { url, stream, ticket } = await findView(viewTicket.channel_id)
+    const media = createUpstream({ name: 'media', url, token: undefined, egress })
     return { media: addQuery(media, toViewQuery(c, ticket)), stream }
   }
 
-  async function connectToView(c: Context): Promise<WebSocket> {
+  async function connectToView(c: Context, client: WebSocket): Promise<WebSocket> {
     const { media, stream } = await openView(c)
+    void closeWithoutAccess(client, getAccessCheck(c)!)
     return media.connect(`/streams/${stream}/ws`)
   }
 
   // The view is opened after the handshake, because browsers show errors only in a close frame.
   const relayView = (c: Context): WSEvents => ({
-    onOpen(_event, client) {
-      void relayWebSocket(connectToView(c), client.raw as WebSocket)
+    onOpen(_event, { raw }) {
+      const client = raw as WebSocket
+      void relayWebSocket(connectToView(c, client), client)
     },
   })
 
-  /** Forwards a WHEP request to routes that are created for the media service of its channel. */
-  const forwardWhep = async (c: Context) => {
-    const { media, stream } = await openView(c)
-    // Errors pass through to the error handler of the app.
-    const routes = createWhepRoutes(media, () => stream).onError(rethrow)
-    return new Hono().onError(rethrow).route('/media', routes).fetch(c.req.raw, c.env)
-  }
-
-  app.get('/:channel/fmp4', async c => {
+  app.get('/:id/fmp4', async c => {
     const { media, stream } = await openView(c)
     const { body, headers } = await media.fetch(`/streams/${stream}`, { method: c.req.method })
+    void breakOffWithoutAccess(c, getAccessCheck(c)!)
     return new Response(body, { headers: pickHeaders(RESPONSE_HEADERS, headers) })
   })
   app.get(
-    '/:channel/ws',
+    '/:id/ws',
     // `openView` parses the request, after the handshake.
     serveWebSocket(c => c, relayView),
   )
-  app.all('/:channel/whep', forwardWhep)
-  app.all('/:channel/whep/:session', forwardWhep)
+  app.use('/:id/whep', addTicketToLocation)
+  app.route('/', createWhepRoutes(openView))
   return app
 }
 
-function rethrow(error: Error): never {
-  throw error
+/**
+ * Adds the ticket to the address of a new WHEP session, because the client's requests to it need
+ * the ticket as well.
+ */
+const addTicketToLocation: MiddlewareHandler = async (c, next) => {
+  await next()
+  const location = c.res.headers.get('Location')
+  const { ticket } = c.req.query()
+  if (location && ticket) c.header('Location', `${location}?${new URLSearchParams({ ticket })}`)
 }
 
 /** Returns the query of a request to the media service: the ticket, and the requested format. */

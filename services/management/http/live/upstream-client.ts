@@ -54,11 +54,6 @@ export interface UpstreamOptions {
    * environment only.
    */
   egress?: Egress
-  /**
-   * Whether the client receives `auth` errors of the service. Set if requests contain the
-   * client's own credentials.
-   */
-  passesAuthErrors?: boolean
 }
 
 /** Creates a client of a service. */
@@ -141,16 +136,10 @@ const toUnavailableError = (name: string, problem: string, cause?: Error) =>
  * Returns the error in the body of a response. Returns `unavailable` if the body contains none, or
  * one that clients must not see.
  */
-function toUpstreamError(
-  { name, passesAuthErrors = false }: UpstreamOptions,
-  status: number,
-  body: string,
-): EyrieError {
+function toUpstreamError({ name }: UpstreamOptions, status: number, body: string): EyrieError {
   const parsed = errorBody.safeParse(tryParseJson(body))
-  // An `auth` error is about the token of this appliance, unless the request contained the
-  // client's own credentials.
-  const isHidden = parsed.data?.code === 'auth' && !passesAuthErrors
-  if (!parsed.success || isHidden) {
+  // An `auth` error is about the credentials of this appliance.
+  if (!parsed.success || parsed.data.code === 'auth') {
     return toUnavailableError(name, `responded with status ${status}`)
   }
 

@@ -11,8 +11,8 @@ import type { Context } from 'hono'
 const RECHECK_MS = 5_000
 
 /**
- * Throws `EyrieError` (`auth`, `rights`) if the client may no longer see what it has requested, and
- * another `Error` if this cannot be checked.
+ * Throws `EyrieError` (`auth`, `rights`, `id`) if the client may no longer see what it has
+ * requested, and another `Error` if this cannot be checked.
  */
 export type CheckAccess = () => Promise<void>
 
@@ -41,7 +41,7 @@ export async function findDenial(checkAccess: CheckAccess): Promise<string | und
     await checkAccess()
     return undefined
   } catch (error) {
-    const isDenial = error instanceof EyrieError && /^(auth|rights)$/.test(error.code)
+    const isDenial = error instanceof EyrieError && /^(auth|rights|id)$/.test(error.code)
     return isDenial ? error.message : undefined
   }
 }

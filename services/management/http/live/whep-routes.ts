@@ -1,6 +1,6 @@
 import { EyrieError } from '@eyrie/contract'
 import { mountRoutes } from '@eyrie/kit/mount-routes'
-import { limitBodySize } from '@eyrie/kit/request-body'
+import { assertBodySize } from '@eyrie/kit/request-body'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { pickHeaders, type Upstream } from './upstream-client.ts'
@@ -26,64 +26,77 @@ const RESPONSE_HEADERS = [
   'x-pts',
 ]
 
+/** A stream, and the media service that shows it. */
+export interface MediaView {
+  media: Upstream
+  stream: number
+}
+
 /**
  * Forwards the requests of WHEP, the protocol for playing a live stream over WebRTC
  * (draft-ietf-wish-whep), to the media service. The video itself flows directly from the media
- * service to the browser. `getStreamId` returns the id of the stream that a request is about.
+ * service to the browser. `openView` returns the stream that a request is about.
  */
-export function createWhepRoutes(media: Upstream, getStreamId: (c: Context) => number): Hono {
+export function createWhepRoutes(openView: (c: Context) => Promise<MediaView>): Hono {
   const app = new Hono()
-  const limitSdp = limitBodySize(MAX_SDP_BYTES, 'SDP')
 
   /** Paths, at the media service, of the sessions whose access is checked. */
   const checkedPaths = new Set<string>()
 
   /** Checks the access to a session until it has ended, unless it is checked already. */
-  async function checkUntilEnd(path: string, checkAccess: CheckAccess) {
+  async function checkUntilEnd(media: Upstream, path: string, checkAccess: CheckAccess) {
     if (checkedPaths.has(path)) return
     checkedPaths.add(path)
     await renewWithAccess(media, path, checkAccess)
     checkedPaths.delete(path)
   }
 
-  const toSessionPath = (c: Context, sessionId: string) =>
-    `/streams/${getStreamId(c)}/whep/${sessionId}`
-  const forwardToStream = (c: Context, query = pickViewQuery(c)) =>
-    forwardToMedia(media, c, `/streams/${getStreamId(c)}/whep?${query}`)
+  const describeEndpoint = async (c: Context) => {
+    const { media, stream } = await openView(c)
+    return forwardToMedia(media, c, `${toWhepPath(stream)}?${pickViewQuery(c)}`)
+  }
   const openSession = async (c: Context) => {
-    const checkAccess = getAccessCheck(c)
-    if (!checkAccess) return forwardToStream(c)
-
+    const { media, stream } = await openView(c)
     const query = pickViewQuery(c)
-    query.set('lease_s', String(LEASE_S))
-    const response = await forwardToStream(c, query)
+    const checkAccess = getAccessCheck(c)
+    if (checkAccess) query.set('lease_s', String(LEASE_S))
+    const response = await forwardToMedia(media, c, `${toWhepPath(stream)}?${query}`)
     const sessionId = readSessionId(response)
-    if (sessionId) void checkUntilEnd(toSessionPath(c, sessionId), checkAccess)
+    if (sessionId && checkAccess) {
+      void checkUntilEnd(media, `${toWhepPath(stream)}/${sessionId}`, checkAccess)
+    }
     return response
   }
-  const forwardToSession = (c: Context) =>
-    forwardToMedia(media, c, toSessionPath(c, parseSessionId(c)))
   const patchSession = async (c: Context) => {
-    const response = await forwardToSession(c)
+    const { media, stream } = await openView(c)
+    const path = `${toWhepPath(stream)}/${parseSessionId(c)}`
+    const response = await forwardToMedia(media, c, path)
     const checkAccess = getAccessCheck(c)
-    if (checkAccess) void checkUntilEnd(toSessionPath(c, parseSessionId(c)), checkAccess)
+    if (checkAccess) void checkUntilEnd(media, path, checkAccess)
     return response
+  }
+  const closeSession = async (c: Context) => {
+    const { media, stream } = await openView(c)
+    return forwardToMedia(media, c, `${toWhepPath(stream)}/${parseSessionId(c)}`)
   }
 
   mountRoutes(app, [
-    { method: 'options', path: '/{id}/whep', handlers: [c => forwardToStream(c)] },
-    { method: 'post', path: '/{id}/whep', handlers: [limitSdp, openSession] },
-    { method: 'patch', path: '/{id}/whep/{session}', handlers: [limitSdp, patchSession] },
-    { method: 'delete', path: '/{id}/whep/{session}', handlers: [forwardToSession] },
+    { method: 'options', path: '/{id}/whep', handlers: [describeEndpoint] },
+    { method: 'post', path: '/{id}/whep', handlers: [openSession] },
+    { method: 'patch', path: '/{id}/whep/{session}', handlers: [patchSession] },
+    { method: 'delete', path: '/{id}/whep/{session}', handlers: [closeSession] },
   ])
   return app
 }
+
+/** Path, at the media service, at which sessions of a stream are opened. */
+const toWhepPath = (stream: number) => `/streams/${stream}/whep`
 
 /** Forwards a request to a path of the media service, and its response to the client. */
 async function forwardToMedia(media: Upstream, c: Context, path: string): Promise<Response> {
   const { method } = c.req
   const headers = pickHeaders(REQUEST_HEADERS, c.req.raw.headers)
-  const body = method === 'POST' || method === 'PATCH' ? await c.req.text() : undefined
+  const body = method === 'POST' || method === 'PATCH' ? await readSdp(c) : undefined
   const response = await media.fetch(path, { method, headers, body })
 
   const responseHeaders = pickHeaders(RESPONSE_HEADERS, response.headers)
@@ -94,8 +107,17 @@ async function forwardToMedia(media: Upstream, c: Context, path: string): Promis
   return new Response(response.body, { status: response.status, headers: responseHeaders })
 }
 
-/** Returns the last segment of the session's path. Undefined unless the response is to an offer. */
-const readSessionId = ({ headers }: Response) => headers.get('location')?.split('/').at(-1)
+async function readSdp(c: Context): Promise<string> {
+  await assertBodySize(c, MAX_SDP_BYTES, 'SDP')
+  return c.req.text()
+}
+
+/**
+ * Returns the last segment of the session's path, without the query. Undefined unless the response
+ * is to an offer.
+ */
+const readSessionId = ({ headers }: Response) =>
+  headers.get('location')?.replace(/\?.*$/, '').split('/').at(-1)
 
 /**
  * Checks the access of the client of a session again and again. Renews the lease of the session

@@ -16,11 +16,13 @@ import {
 } from '../../api/operation.ts'
 import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
+import { createViewTicket } from '../../live/view-tickets.ts'
 
 interface ChannelDependencies {
   secrets: Secrets
   /** Opens the connections to engines. */
   egress: Egress
+  now(): Date
 }
 
 /**
@@ -28,7 +30,7 @@ interface ChannelDependencies {
  * a source that is analysed by a pipeline. Its usecase is what the pipeline looks for.
  * `assertChanged` throws if the caller may read a record but not change it.
  */
-export const channelOperations = ({ secrets, egress }: ChannelDependencies): Operation[] => [
+export const channelOperations = ({ secrets, egress, now }: ChannelDependencies): Operation[] => [
   defineOperation(channelRoutes.create, async ({ input }, tx) => {
     const { usecase_key: usecaseKey, ...fields } = input
     const location = await connectPipeline(tx, fields.source_id, fields.pipeline_id)
@@ -91,11 +93,15 @@ export const channelOperations = ({ secrets, egress }: ChannelDependencies): Ope
       assertReferencesExist(tx, mediaRoutes.ticket, input),
     )
     const { ticket, expires_in } = await openLiveView(database, { secrets, egress }, channelId)
+    const viewTicket = createViewTicket(secrets, caller, {
+      channel_id: channelId,
+      expires: now().getTime() + expires_in * 1000,
+    })
 
     const { protocol, host } = getRequestClient(context)
     // HTTP/1.0 does not require a host.
     const baseUrl = host ? `${protocol}://${host}` : context.req.url
-    return { value: { ticket, expires_in, ...createViewUrls(baseUrl, channelId, ticket) } }
+    return { value: { ticket, expires_in, ...createViewUrls(baseUrl, channelId, viewTicket) } }
   }),
 ]
 

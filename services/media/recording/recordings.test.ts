@@ -36,10 +36,12 @@ it('records nothing on a disk that is full when the service starts', async () =>
   const { recordings, stream } = await startRecordings(folder, Number.MAX_SAFE_INTEGER)
   // The first run of retention has not ended yet.
   for (let n = 0; n <= 2 * FPS; n++) stream.write(unit(n))
-  expect(recordings.states().get(SOURCE)).toMatchObject({
-    state: 'failed',
-    reason: expect.stringMatching(/^the disk has only .* left/),
-  })
+  await vi.waitFor(() =>
+    expect(recordings.states().get(SOURCE)).toMatchObject({
+      state: 'failed',
+      reason: expect.stringMatching(/^the disk has only .* left/),
+    }),
+  )
   await recordings.stop()
   expect(existsSync(join(folder, String(SOURCE)))).toBe(false)
 })
@@ -55,7 +57,7 @@ it('starts while the disk does not respond, and records once it responds', async
   stream.write(unit(0))
   expect(getState()).toEqual({
     state: 'failed',
-    reason: `the disk of ${folder} has not responded yet`,
+    reason: `the disk of ${folder} has not responded yet, or another process has locked ${folder}/index.db`,
   })
   expect(recordings.alarms()).toHaveLength(1)
 

@@ -149,7 +149,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   /** Returns the reason why nothing can be recorded; undefined if recording is possible. */
   function findObstacle(): string | undefined {
-    if (!disk) return retentionFailure ?? `the disk of ${folder} has not responded yet`
+    if (!disk) return retentionFailure ?? describeSilence(folder)
     return disk.full ? describeFullDisk(disk) : undefined
   }
 
@@ -307,6 +307,9 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     },
   }
 }
+
+const describeSilence = (folder: string) =>
+  `the disk of ${folder} has not responded yet, or another process has locked ${join(folder, 'index.db')}`
 
 function assertIsStream(source: number, streams: ReadonlySet<number>): void {
   if (streams.has(source)) return

@@ -4,16 +4,20 @@ import { ticksToUs } from '../../runtime/stream-time.ts'
 import { parseEvents, toMetadataPath } from '../format/metadata-lines.ts'
 import { getDuration } from '../format/playback-timeline.ts'
 import { readSegment } from '../format/segment-format.ts'
-import { openRecordingIndex, type RecordingIndex } from './recording-index.ts'
+import { isLockedError, openRecordingIndex, type RecordingIndex } from './recording-index.ts'
 
 // Brings the recording index and the segment files into agreement after a crash. The files are
 // the truth: each contains everything that the index stores about it.
 
-/** Opens the index. Replaces a damaged index by an empty one. */
+/**
+ * Opens the index. Replaces a damaged index by an empty one. Throws if another process has locked
+ * it (`isLockedError`).
+ */
 export function openOrRecreateIndex(path: string): RecordingIndex {
   try {
     return openRecordingIndex(path)
-  } catch {
+  } catch (error) {
+    if (isLockedError(error)) throw error
     for (const ending of ['', '-wal', '-shm']) {
       rmSync(path + ending, { force: true, recursive: true })
     }

@@ -9,7 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { createClip } from '../format/clip.ts'
 import { toEventEntry } from '../format/metadata-lines.ts'
@@ -26,6 +27,7 @@ import {
   write,
 } from './recording-archive.fixture.ts'
 import { createArchive } from './recording-archive.ts'
+import { openArchive } from './remote-archive.ts'
 import { describeFullDisk } from './retention.ts'
 
 /** Bytes of a `moof` up to its first track: its own header, and the box `mfhd`. */
@@ -291,6 +293,26 @@ describe('recording archive after a crash', () => {
     expect([findByChannel([3, 4]), findByChannel([4]), findByChannel([])]).toEqual([1, 0, 0])
     await archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)
     expect(events(0, Number.MAX_SAFE_INTEGER).events).toEqual([])
+  })
+
+  it('waits while another process has locked the index, and keeps it', async () => {
+    const folder = createTemporaryFolder()
+    const options = { folder, reserve: { bytes: 0, percent: 0 } }
+    const before = createArchive(options)
+    write(before, 1, NOON_US)
+    before.shutDown()
+    const lock = new DatabaseSync(join(folder, 'index.db'))
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+
+    const { archive, close } = openArchive(options)
+    onTestFinished(close)
+    const sources = archive.listSources()
+    // Each attempt waits as long for the lock as the one of the thread.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(() => createArchive(options)).toThrow('database is locked')
+    }
+    lock.close()
+    expect([await sources, await archive.isRebuilding()]).toEqual([[1], false])
   })
 
   it.each([

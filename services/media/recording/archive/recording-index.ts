@@ -71,6 +71,8 @@ const SCHEMA = `
 
 /** Time to wait for a lock that another process holds on the database. */
 const BUSY_TIMEOUT_MS = 5000
+/** Result code of SQLite when the lock has not been released in this time. */
+const SQLITE_BUSY = 5
 
 interface PolicyRow {
   source: number
@@ -117,16 +119,31 @@ export interface RecordingIndex {
   close(): void
 }
 
-/** Opens or creates the index. Throws if the database is damaged. */
-export function openRecordingIndex(path: string): RecordingIndex {
-  const database = new DatabaseSync(path)
-  database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-  const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
-  if (check?.quick_check !== 'ok') {
-    throw new Error(`the recording index is damaged: ${check?.quick_check}`)
-  }
-  database.exec(SCHEMA)
+/** Returns whether an error of the index means that another process has locked it. */
+export const isLockedError = (error: unknown): boolean =>
+  // An extended result code has the primary one in its lowest byte.
+  ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY
 
+/** Opens or creates the database. Throws if it is damaged or locked. */
+function openDatabase(path: string): DatabaseSync {
+  const database = new DatabaseSync(path)
+  try {
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    const [check] = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[]
+    if (check?.quick_check !== 'ok') {
+      throw new Error(`the recording index is damaged: ${check?.quick_check}`)
+    }
+    database.exec(SCHEMA)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Opens or creates the index. Throws if the database is damaged or locked (`isLockedError`). */
+export function openRecordingIndex(path: string): RecordingIndex {
+  const database = openDatabase(path)
   const statements = new Map<string, StatementSync>()
 
   /** Prepares each statement once. */

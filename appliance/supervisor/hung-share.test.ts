@@ -13,18 +13,21 @@ const PROGRAM = `
   console.log(await readFile('other', 'utf8'))
 `
 
-it('lets media read other files while sixteen files of a network share hang', async () => {
-  const folder = createTemporaryFolder()
-  // Opening a pipe without a writer takes as long as a file of a network share that hangs.
-  execFileSync('mkfifo', [join(folder, 'share')])
-  writeFileSync(join(folder, 'other'), 'content')
-  const media = SERVICE_UNITS.find(({ name }) => name === 'media')
-  const program = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
-    cwd: folder,
-    env: media?.additional?.(readEnvironment({ EYRIE_DATA: folder })),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => void program.kill('SIGKILL'))
-  const [output] = await once(program.stdout, 'data')
-  expect(String(output)).toBe('content\n')
-})
+it.each(['media', 'engine'])(
+  'lets %s read other files while sixteen files of a network share hang',
+  async service => {
+    const folder = createTemporaryFolder()
+    // Opening a pipe without a writer takes as long as a file of a network share that hangs.
+    execFileSync('mkfifo', [join(folder, 'share')])
+    writeFileSync(join(folder, 'other'), 'content')
+    const unit = SERVICE_UNITS.find(({ name }) => name === service)
+    const program = spawn(process.execPath, ['--input-type=module', '--eval', PROGRAM], {
+      cwd: folder,
+      env: unit?.additional?.(readEnvironment({ EYRIE_DATA: folder })),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void program.kill('SIGKILL'))
+    const [output] = await once(program.stdout, 'data')
+    expect(String(output)).toBe('content\n')
+  },
+)

@@ -38,6 +38,12 @@ export interface ServiceUnit {
   additional?: (environment: Environment) => Record<string, string>
 }
 
+/**
+ * Threads for access to files, of which the default is four. A file of a network share that hangs
+ * occupies one. While all are occupied, no other file is opened and no name is resolved.
+ */
+const FILE_THREADS = { UV_THREADPOOL_SIZE: '32' }
+
 /** Variables with which the scheduler needs little memory (mallopt(3)). */
 export const SCHEDULER_MEMORY = { MALLOC_ARENA_MAX: '2' }
 
@@ -52,12 +58,15 @@ export const SERVICE_UNITS: readonly ServiceUnit[] = [
       GST_REGISTRY: join(data, REGISTRY_FILE),
       // Its libraries would read the settings of the user's desktop, which it may not.
       GSETTINGS_BACKEND: 'memory',
-      // A file of a network share that hangs occupies a thread. While all are occupied, no other
-      // file is opened and no name is resolved. The default is four.
-      UV_THREADPOOL_SIZE: '32',
+      ...FILE_THREADS,
     }),
   },
-  { name: 'engine', main: resolve(SERVICES_FOLDER, 'engine/main.ts') },
+  {
+    name: 'engine',
+    main: resolve(SERVICES_FOLDER, 'engine/main.ts'),
+    // Sinks write to files.
+    additional: () => FILE_THREADS,
+  },
   {
     name: 'management',
     main: resolve(SERVICES_FOLDER, 'management/main.ts'),

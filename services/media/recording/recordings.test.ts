@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createLog } from '@eyrie/kit'
@@ -7,6 +7,7 @@ import { continuousRecording } from '../../../test/fixtures/media/recorded-strea
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createStream, type Track } from '../stream/live-stream.ts'
+import { NOON_US, write } from './archive/recording-archive.fixture.ts'
 import { createArchive } from './archive/recording-archive.ts'
 import { createRecordings } from './recordings.ts'
 import { FPS, track, unit } from './writing/segmenter.fixture.ts'
@@ -44,6 +45,23 @@ it('records nothing on a disk that is full when the service starts', async () =>
   )
   await recordings.stop()
   expect(existsSync(join(folder, String(SOURCE)))).toBe(false)
+})
+
+it('reports a recording that cannot be deleted', async () => {
+  const folder = createTemporaryFolder()
+  const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+  const { path } = write(archive, SOURCE, NOON_US)
+  archive.shutDown()
+  // Like a file without permission, a folder cannot be removed as a file.
+  rmSync(path)
+  mkdirSync(path)
+
+  const { recordings } = await startRecordings(folder, Number.MAX_SAFE_INTEGER)
+  await vi.waitFor(() =>
+    expect(recordings.alarms()[0]).toMatch(
+      /^retention fails for the recordings in .* is a directory.* \(number of files .*: 1\)$/,
+    ),
+  )
 })
 
 it('starts while the disk does not respond, and records once it responds', async () => {

@@ -65,6 +65,12 @@ export interface RecordingsOptions {
   log: Log
 }
 
+/** Why the last run of retention has failed, or could not delete this number of files. */
+interface RetentionFailure {
+  error: Error
+  files?: number
+}
+
 type RecordingConfiguration = NonNullable<DesiredSource['recording']>
 
 /** Holds several seconds of many cameras while the disk is slow. */
@@ -95,17 +101,22 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   let disk: DiskSpace | undefined
   /** Whether the last run of retention has ended, and `disk` is its result. */
   let isRetentionApplied = false
-  /** Reason why retention fails; undefined while it works. */
-  let retentionFailure: string | undefined
+  /** Undefined while retention works. */
+  let retentionFailure: RetentionFailure | undefined
   /** Resolves when retention is no longer applied, after `stop`. */
   let retentionEnded: Promise<void> = Promise.resolve()
 
   const nowUs = () => clock.wall() * 1000
 
-  async function repeatUntilStopped(check: () => void | Promise<void>) {
-    while (!stopping.signal.aborted) {
-      await check()
+  async function repeatUntilStopped(
+    check: () => void | Promise<void>,
+    first: void | Promise<void> = check(),
+  ) {
+    await first
+    for (;;) {
       await clock.sleep(CHECK_INTERVAL_MS, stopping.signal).catch(() => {})
+      if (stopping.signal.aborted) return
+      await check()
     }
   }
 
@@ -135,21 +146,36 @@ export function createRecordings(options: RecordingsOptions): Recordings {
   async function applyRetention() {
     try {
       const { nowMs } = await retentionClock.read(findNewest)
-      disk = await archive.applyRetention(nowMs * 1000)
+      const { undeletable, ...space } = await archive.applyRetention(nowMs * 1000)
+      disk = space
       isRetentionApplied = true
-      retentionFailure = undefined
+      reportRetention(undeletable)
     } catch (error) {
       isRetentionApplied = false
-      const reason = `retention fails for the recordings in ${folder}: ${(error as Error).message}`
-      const isNew = retentionFailure !== reason
-      if (isNew) log.error({ err: error, folder }, 'failed to apply retention of recordings')
-      retentionFailure = reason
+      reportRetention({ error: error as Error })
     }
+  }
+
+  /** Logs a failure unless the last run failed for the same reason. */
+  function reportRetention(failure?: RetentionFailure) {
+    if (failure && failure.error.message !== retentionFailure?.error.message) {
+      const { error, files } = failure
+      log.error({ err: error, folder, files }, 'failed to apply retention of recordings')
+    }
+    retentionFailure = failure
+  }
+
+  /** Returns why retention fails; undefined while it works. */
+  function describeRetentionFailure(): string | undefined {
+    if (!retentionFailure) return undefined
+    const { files, error } = retentionFailure
+    const count = files === undefined ? '' : ` (number of files that cannot be deleted: ${files})`
+    return `retention fails for the recordings in ${folder}: ${error.message}${count}`
   }
 
   /** Returns the reason why nothing can be recorded; undefined if recording is possible. */
   function findObstacle(): string | undefined {
-    if (!disk) return retentionFailure ?? describeSilence(folder)
+    if (!disk) return describeRetentionFailure() ?? describeSilence(folder)
     return disk.full ? describeFullDisk(disk) : undefined
   }
 
@@ -213,7 +239,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
       retentionEnded = repeatUntilStopped(applyRetention)
-      void repeatUntilStopped(measureDisk)
+      void repeatUntilStopped(measureDisk, measured)
       void repeatUntilStopped(checkSilence)
       // Live views start even if the disk hangs.
       await withTimeout(START_TIMEOUT_MS, measured).catch(() => {})
@@ -283,7 +309,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     },
     queuedBytes: queue.queuedBytes,
     alarms() {
-      const alarms = retentionFailure ? [retentionFailure] : []
+      const failure = describeRetentionFailure()
+      const alarms = failure ? [failure] : []
       // Recorders that wait for an event have not tried to write yet.
       const obstacle = recorders.size > 0 ? findObstacle() : undefined
       if (obstacle) return [...alarms, `recordings cannot be stored: ${obstacle}`]

@@ -11,6 +11,13 @@ export type StoredFile = Pick<SegmentRow, 'source' | 'file' | 'beginUs' | 'endUs
   id?: number
 }
 
+/**
+ * A segment that ends further in the future was recorded while the clock was wrong. Its place among
+ * the others is that in the order of writing, because its time is of no use. Smaller errors only
+ * delay its deletion.
+ */
+const MAX_LEAD_US = 86_400e6
+
 /** Describes a file, whose content cannot be read, by its name and its time of modification. */
 export function describeDamagedFile(folder: string, file: string): StoredFile {
   const path = join(folder, file)
@@ -42,16 +49,44 @@ export function createFileQueries(
       )
       return [...closed, ...damaged]
     },
-    findEndedBefore: (source: number, timeUs: number): StoredFile[] => [
-      ...index.findEndedBefore(source, timeUs),
-      ...findDamaged(source).filter(({ endUs }) => endUs < timeUs),
-    ],
-    /** Returns the file that ended first, of one source or of all sources. */
-    findOldest(source?: number): StoredFile | undefined {
-      const files: StoredFile[] = findDamaged(source)
-      const segment = index.findOldest(source)
-      if (segment) files.push(segment)
-      return files.sort((a, b) => a.endUs - b.endUs)[0]
+    /**
+     * Returns the files that ended before `expiryUs`. A segment of a wrong clock expires with a
+     * segment that was written after it.
+     */
+    findExpired(source: number, expiryUs: number, nowUs: number): StoredFile[] {
+      const ended = index.findEndedBefore(source, expiryUs)
+      const lastId = ended.reduce((last, { id }) => Math.max(last, id), 0)
+      return [
+        ...ended,
+        ...index.findWrittenBefore(source, lastId, nowUs + MAX_LEAD_US),
+        ...findDamaged(source).filter(({ endUs }) => endUs < expiryUs),
+      ]
+    },
+    /**
+     * Yields the files of one source or of all sources, the one that ended first before the others.
+     * A segment of a wrong clock comes before the segments that were written after it. A file may
+     * be deleted after it was yielded.
+     */
+    *listOldestFirst(nowUs: number, source?: number): Generator<StoredFile> {
+      const damaged = findDamaged(source).sort((a, b) => a.endUs - b.endUs)
+      const latestUs = nowUs + MAX_LEAD_US
+      let lastEnded = { endUs: Number.MIN_SAFE_INTEGER, id: 0 }
+      let lastFutureId = 0
+      for (;;) {
+        const ended = index.findNextEnded(lastEnded, latestUs, source)
+        const future = index.findNextWritten(lastFutureId, latestUs, source)
+        const isFutureFirst = future !== undefined && (!ended || future.id < ended.id)
+        const segment = isFutureFirst ? future : ended
+        const [oldestDamaged] = damaged
+        if (oldestDamaged && (!segment || oldestDamaged.endUs < segment.endUs)) {
+          damaged.shift()
+          yield oldestDamaged
+        } else if (segment) {
+          if (isFutureFirst) lastFutureId = segment.id
+          else lastEnded = segment
+          yield segment
+        } else return
+      }
     },
     /** Returns the size of all files of a source, including open ones. */
     sumBytes: (source: number): number =>

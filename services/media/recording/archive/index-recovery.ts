@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { ticksToUs } from '../../runtime/stream-time.ts'
 import { parseEvents, toMetadataPath } from '../format/metadata-lines.ts'
 import { getDuration } from '../format/playback-timeline.ts'
@@ -38,7 +38,15 @@ export function findUnindexedFiles(folder: string, index: RecordingIndex): strin
   }
 
   const isIndexedAndClosed = (file: string) => indexed.get(file)?.open === 0
-  return [...existing].filter(file => !isIndexedAndClosed(file)).sort()
+  return [...existing].filter(file => !isIndexedAndClosed(file)).sort(compareTimes)
+}
+
+/**
+ * Compares files by the times in their names: retention needs the order in which they were written.
+ */
+function compareTimes(a: string, b: string): number {
+  const [nameA, nameB] = [basename(a), basename(b)]
+  return nameA < nameB ? -1 : Number(nameA > nameB)
 }
 
 /**

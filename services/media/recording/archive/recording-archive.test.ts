@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   truncateSync,
@@ -194,7 +195,64 @@ describe('retention', () => {
       freeBytes: 499,
       reserveBytes: 500,
       full: true,
+      undeletable: undefined,
     })
+  })
+
+  it('deletes other segments instead of one that cannot be deleted', async () => {
+    const archive = open(createTemporaryFolder())
+    const files = [0, 1, 2, 3].map(hour => write(archive, 1, NOON_US + hour * HOUR_US))
+    const [oldest, ...others] = files
+    // Like a file without permission, a folder cannot be removed as a file.
+    rmSync(oldest!.path)
+    mkdirSync(oldest!.path)
+
+    archive.setPolicy(1, { keep_bytes: 2 * oldest!.bytes })
+    const { undeletable } = await archive.applyRetention(NOON_US + 4 * HOUR_US)
+    expect(undeletable).toEqual({ files: 1, error: expect.any(Error) })
+    expect(others.map(({ path }) => existsSync(path))).toEqual([false, false, true])
+
+    archive.setPolicy(1, { keep_s: 1 })
+    await archive.applyRetention(NOON_US + 4 * HOUR_US)
+    expect(others.map(({ path }) => existsSync(path))).toEqual([false, false, false])
+    rmdirSync(oldest!.path)
+    expect(await archive.applyRetention(NOON_US + 4 * HOUR_US)).toHaveProperty(
+      'undeletable',
+      undefined,
+    )
+    expect(archive.listSources()).toEqual([])
+  })
+
+  it('deletes segments of a wrong clock with later segments', async () => {
+    const archive = open(createTemporaryFolder())
+    const wrongUs = NOON_US + 100_000 * HOUR_US
+    write(archive, 1, NOON_US)
+    write(archive, 1, wrongUs)
+    write(archive, 1, NOON_US + 2 * HOUR_US)
+    archive.setPolicy(1, { keep_s: 2 * 3600 })
+    const remainingAt = async (hours: number) => {
+      await archive.applyRetention(NOON_US + hours * HOUR_US)
+      return listRanges(archive).length
+    }
+    // The first segment has expired in the fourth hour, the others in the fifth.
+    expect([await remainingAt(1), await remainingAt(3), await remainingAt(5)]).toEqual([3, 2, 0])
+  })
+
+  it('deletes segments of a wrong clock before later segments', async () => {
+    const archive = open(createTemporaryFolder())
+    const wrongUs = NOON_US + 100_000 * HOUR_US
+    const begins = [NOON_US, wrongUs, wrongUs + HOUR_US, NOON_US + HOUR_US, NOON_US + 2 * HOUR_US]
+    const files = begins.map(beginUs => write(archive, 1, beginUs))
+    const remainingWith = async (count: number) => {
+      archive.setPolicy(1, { keep_bytes: count * files[0]!.bytes })
+      await archive.applyRetention(NOON_US + 3 * HOUR_US)
+      return files.flatMap(({ path }, index) => (existsSync(path) ? index : []))
+    }
+    expect([await remainingWith(4), await remainingWith(2), await remainingWith(1)]).toEqual([
+      [1, 2, 3, 4],
+      [3, 4],
+      [4],
+    ])
   })
 
   it('describes a full disk in megabytes and gigabytes', () => {

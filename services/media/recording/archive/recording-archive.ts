@@ -15,6 +15,7 @@ import {
   deleteAll,
   measureDiskSpace,
   measureFileSystem,
+  type RetentionResult,
 } from './retention.ts'
 
 export interface ArchiveOptions {
@@ -26,6 +27,8 @@ export interface ArchiveOptions {
 
 /** How far a segment has been written. The end is in µs since 1970. */
 type Growth = Pick<SegmentRow, 'endUs' | 'bytes'>
+
+type DeletedFile = Pick<StoredFile, 'id' | 'file'>
 
 /** A file that could not be indexed. */
 export interface IndexFailure {
@@ -65,14 +68,21 @@ export function createArchive({
 
   const withGrowth = (row: SegmentRow): SegmentRow => ({ ...row, ...growing.get(row.id) })
 
-  function deleteFile({ id, file }: Pick<StoredFile, 'id' | 'file'>) {
-    // A damaged file that cannot be deleted fails one run of retention, not all of them.
-    damagedFiles.delete(file)
+  function deleteFile(file: DeletedFile) {
+    removeFromDisk(file)
+    removeFromIndex(file)
+  }
+
+  function removeFromDisk({ file }: DeletedFile) {
     const path = join(folder, file)
     // If this is interrupted, the file of the segment is found again, but metadata alone is not.
     rmSync(toMetadataPath(path), { force: true })
     rmSync(path, { force: true })
-    if (id !== undefined) index.remove(id)
+  }
+
+  function removeFromIndex({ id, file }: DeletedFile) {
+    if (id === undefined) damagedFiles.delete(file)
+    else index.remove(id)
   }
 
   return {
@@ -135,8 +145,11 @@ export function createArchive({
     /**
      * Applies the retention policies, then deletes the oldest files until the reserve is free.
      */
-    applyRetention: (nowUs: number): Promise<DiskSpace> =>
-      applyRetention({ index, files, reserve, measureDisk, deleteFile }, nowUs),
+    applyRetention: (nowUs: number): Promise<RetentionResult> =>
+      applyRetention(
+        { index, files, reserve, measureDisk, removeFromDisk, removeFromIndex },
+        nowUs,
+      ),
     /** Deletes the closed segments and the damaged files that overlap this time. */
     async deleteSegments(
       source: number,

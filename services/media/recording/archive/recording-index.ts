@@ -106,8 +106,22 @@ export interface RecordingIndex {
   hasFile(source: number, file: string): boolean
   /** Returns the segments that begin first and last. */
   findFirstAndLast(source: number): [SegmentRow, SegmentRow] | undefined
-  /** Returns the closed segment that ended first, of one source or of all sources. */
-  findOldest(source?: number): SegmentRow | undefined
+  /**
+   * Returns the closed segment that follows in the order of ends, then ids, and ends by `untilUs`.
+   * Without `source`, of all sources.
+   */
+  findNextEnded(
+    previous: Pick<SegmentRow, 'endUs' | 'id'>,
+    untilUs: number,
+    source?: number,
+  ): SegmentRow | undefined
+  /**
+   * Returns the closed segment that follows in the order of ids, in which segments are written, and
+   * ends after `afterUs`. Without `source`, of all sources.
+   */
+  findNextWritten(previousId: number, afterUs: number, source?: number): SegmentRow | undefined
+  /** Returns the closed segments that were written before this one, but end after `afterUs`. */
+  findWrittenBefore(source: number, id: number, afterUs: number): SegmentRow[]
   /** Returns the closed segments that ended before this time. */
   findEndedBefore(source: number, endUs: number): SegmentRow[]
   listSources(): number[]
@@ -140,6 +154,12 @@ function openDatabase(path: string): DatabaseSync {
     throw error
   }
 }
+
+/** Returns the end of a condition that selects one source; all sources without it. */
+const matchSource = (source?: number): { condition: string; values: number[] } =>
+  source === undefined
+    ? { condition: '', values: [] }
+    : { condition: 'AND source = ?', values: [source] }
 
 /** Opens or creates the index. Throws if the database is damaged or locked (`isLockedError`). */
 export function openRecordingIndex(path: string): RecordingIndex {
@@ -235,13 +255,29 @@ export function openRecordingIndex(path: string): RecordingIndex {
       )
       return first && last && [first, last]
     },
-    findOldest(source) {
-      if (source === undefined) {
-        return selectSegments('SELECT * FROM segments WHERE open = 0 ORDER BY endUs LIMIT 1')[0]
-      }
-      const select = 'SELECT * FROM segments WHERE open = 0 AND source = ? ORDER BY endUs LIMIT 1'
-      return selectSegments(select, source)[0]
+    findNextEnded(previous, untilUs, source) {
+      const { condition, values } = matchSource(source)
+      const select = `
+        SELECT * FROM segments
+        WHERE open = 0 AND (endUs, id) > (?, ?) AND endUs <= ? ${condition}
+        ORDER BY endUs, id LIMIT 1`
+      return selectSegments(select, previous.endUs, previous.id, untilUs, ...values)[0]
     },
+    findNextWritten(previousId, afterUs, source) {
+      const { condition, values } = matchSource(source)
+      const select = `
+        SELECT * FROM segments
+        WHERE open = 0 AND endUs > ? AND id > ? ${condition}
+        ORDER BY id LIMIT 1`
+      return selectSegments(select, afterUs, previousId, ...values)[0]
+    },
+    findWrittenBefore: (source, id, afterUs) =>
+      selectSegments(
+        'SELECT * FROM segments WHERE open = 0 AND endUs > ? AND source = ? AND id < ?',
+        afterUs,
+        source,
+        id,
+      ),
     findEndedBefore: (source, endUs) =>
       selectSegments(
         'SELECT * FROM segments WHERE source = ? AND open = 0 AND endUs < ?',

@@ -19,15 +19,24 @@ export interface DiskSpace {
   full: boolean
 }
 
+/** Disk space after retention was applied, and the files that it could not delete. */
+export interface RetentionResult extends DiskSpace {
+  undeletable: { files: number; error: Error } | undefined
+}
+
 export interface RetentionOptions {
   index: Pick<RecordingIndex, 'listPolicies'>
   files: ReturnType<typeof createFileQueries>
   reserve: DiskReserve
   /** Returns the disk's free space and size in bytes. */
   measureDisk(): { free: number; size: number }
-  /** Deletes a file from the disk and from the index. */
-  deleteFile(file: StoredFile): void
+  /** Throws if the file cannot be deleted. */
+  removeFromDisk(file: StoredFile): void
+  removeFromIndex(file: StoredFile): void
 }
+
+/** Deletes a file. Returns false if it cannot be deleted. */
+type TryDelete = (file: StoredFile) => boolean
 
 const US_PER_SECOND = 1_000_000
 /**
@@ -38,17 +47,35 @@ const MAX_BATCH_MS = 100
 
 /**
  * Applies the retention policies of the sources, then deletes the oldest files of all sources
- * until the reserve is free.
+ * until the reserve is free. Deletes other files instead of one that cannot be deleted.
  */
-export async function applyRetention(options: RetentionOptions, nowUs: number): Promise<DiskSpace> {
-  await applyPolicies(options, nowUs)
-  return freeReserve(options)
+export async function applyRetention(
+  options: RetentionOptions,
+  nowUs: number,
+): Promise<RetentionResult> {
+  const failures = new Map<string, Error>()
+  const tryDelete: TryDelete = file => {
+    try {
+      options.removeFromDisk(file)
+    } catch (error) {
+      failures.set(file.file, error as Error)
+      return false
+    }
+    // A failure of the index ends this run: it would affect all files.
+    options.removeFromIndex(file)
+    return true
+  }
+
+  await applyPolicies(options, tryDelete, nowUs)
+  const space = await freeReserve(options, tryDelete, nowUs)
+  const [error] = failures.values()
+  return { ...space, undeletable: error && { files: failures.size, error } }
 }
 
 /** Deletes files, in batches. */
 export async function deleteAll(
   files: readonly StoredFile[],
-  deleteFile: (file: StoredFile) => void,
+  deleteFile: (file: StoredFile) => unknown,
 ): Promise<void> {
   const endBatch = createBatches()
   for (const file of files) {
@@ -57,25 +84,33 @@ export async function deleteAll(
   }
 }
 
-async function applyPolicies({ index, files, deleteFile }: RetentionOptions, nowUs: number) {
+async function applyPolicies(
+  { index, files }: RetentionOptions,
+  tryDelete: TryDelete,
+  nowUs: number,
+) {
   for (const { source, keep_s: keepS, keep_bytes: keepBytes } of index.listPolicies()) {
     if (keepS !== undefined) {
-      const expired = files.findEndedBefore(source, nowUs - keepS * US_PER_SECOND)
-      await deleteAll(expired, deleteFile)
+      const expired = files.findExpired(source, nowUs - keepS * US_PER_SECOND, nowUs)
+      await deleteAll(expired, tryDelete)
     }
 
     if (keepBytes !== undefined) {
       const excessBytes = files.sumBytes(source) - keepBytes
-      await deleteOldest(excessBytes, () => files.findOldest(source), deleteFile)
+      await deleteOldest(excessBytes, files.listOldestFirst(nowUs, source), tryDelete)
     }
   }
 }
 
-async function freeReserve(options: RetentionOptions): Promise<DiskSpace> {
-  const { files, deleteFile } = options
+async function freeReserve(
+  options: RetentionOptions,
+  tryDelete: TryDelete,
+  nowUs: number,
+): Promise<DiskSpace> {
   const { freeBytes, reserveBytes } = measureDiskSpace(options)
   const missingBytes = reserveBytes - freeBytes
-  const deletedBytes = await deleteOldest(missingBytes, () => files.findOldest(), deleteFile)
+  const oldestFirst = options.files.listOldestFirst(nowUs)
+  const deletedBytes = await deleteOldest(missingBytes, oldestFirst, tryDelete)
   return toDiskSpace(freeBytes + deletedBytes, reserveBytes)
 }
 
@@ -96,21 +131,21 @@ const toDiskSpace = (freeBytes: number, reserveBytes: number): DiskSpace => ({
 })
 
 /**
- * Deletes files, oldest first, until their sizes add up to `bytes` or none is left. Returns the
- * number of bytes deleted.
+ * Deletes files in this order, until the sizes of the deleted ones add up to `bytes` or none is
+ * left. Returns the number of bytes deleted.
  */
 async function deleteOldest(
   bytes: number,
-  findOldest: () => StoredFile | undefined,
-  deleteFile: (file: StoredFile) => void,
+  oldestFirst: Iterable<StoredFile>,
+  tryDelete: TryDelete,
 ): Promise<number> {
+  if (bytes <= 0) return 0
+
   const endBatch = createBatches()
   let deletedBytes = 0
-  while (deletedBytes < bytes) {
-    const oldest = findOldest()
-    if (!oldest) break
-    deleteFile(oldest)
-    deletedBytes += oldest.bytes
+  for (const file of oldestFirst) {
+    if (tryDelete(file)) deletedBytes += file.bytes
+    if (deletedBytes >= bytes) break
     await endBatch()
   }
   return deletedBytes

@@ -65,7 +65,10 @@ async function readPluginArchive(path: string): Promise<PluginFiles> {
   return { manifest: parseManifest(`${path}: ${MANIFEST_FILE}`, manifestContent), files }
 }
 
-/** Returns the files of a gzipped tar archive, by path. Rejects if it contains links or devices. */
+/**
+ * Returns the files of a gzipped tar archive, by path. Rejects if it contains links, devices, or
+ * paths that leave the package.
+ */
 async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
   const tar = await promisify(gunzip)(archive, { maxOutputLength: MAX_UNPACKED_BYTES })
   const files = new Map<string, Buffer>()
@@ -74,13 +77,24 @@ async function unpack(archive: Buffer): Promise<Map<string, Buffer>> {
     if (type !== 'file' && type !== 'directory') {
       throw new Error(`${JSON.stringify(name)} is a ${type}`)
     }
-    const path = name.replace(/^\.\//, '')
+    const path = normalizeName(name)
     if (files.has(path)) throw new Error(`${JSON.stringify(name)} occurs twice`)
     if (type === 'file') files.set(path, await buffer(entry))
     // The next entry follows only after this one has been read.
     else entry.resume()
   }
   return files
+}
+
+/**
+ * Converts the name of an entry to a relative path. Throws an `Error` if the path is absolute or
+ * leaves the package, because a command that unpacks it would write to other folders.
+ */
+function normalizeName(name: string): string {
+  const withoutTrailingSlash = name.replace(/\/$/, '')
+  const segments = withoutTrailingSlash.split('/').filter(segment => segment !== '.')
+  if (segments.every(segment => segment !== '' && segment !== '..')) return segments.join('/')
+  throw new Error(`${JSON.stringify(name)} is not a valid path inside the package`)
 }
 
 /**

@@ -1,0 +1,24 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createPluginEntries, createTarball } from '../../../test/fixtures/engine/plugin-package.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+import { readPluginFiles } from './plugin-files.ts'
+
+const manifest = { name: 'crowd' }
+
+describe('the files of a plugin', () => {
+  it.each(['../crowd.txt', 'package/../../crowd.txt', '/tmp/crowd.txt', 'package//crowd.txt'])(
+    'are rejected if an archive contains the path %s, which leaves the package',
+    async name => {
+      const file = join(createTemporaryFolder(), 'crowd.tgz')
+      writeFileSync(
+        file,
+        await createTarball([...createPluginEntries(manifest), { name, content: '' }]),
+      )
+      await expect(readPluginFiles(file)).rejects.toThrow(
+        `${JSON.stringify(name)} is not a valid path inside the package`,
+      )
+    },
+  )
+})

@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createPluginEntries, createTarball } from '../../../test/fixtures/engine/plugin-package.ts'
+import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+import { packPlugin } from './plugin-archive.ts'
 import { readPluginFiles } from './plugin-files.ts'
 
 const manifest = { name: 'crowd' }
@@ -21,4 +23,13 @@ describe('the files of a plugin', () => {
       )
     },
   )
+
+  it('do not include the package that was packed into their own folder', async () => {
+    const parent = createTemporaryFolder()
+    writePlugin(parent, manifest)
+    const folder = join(parent, 'crowd')
+    const first = await packPlugin(folder)
+    writeFileSync(join(folder, 'crowd-1.0.0.tgz'), first.archive)
+    expect(await packPlugin(folder)).toEqual(first)
+  })
 })

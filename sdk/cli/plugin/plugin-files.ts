@@ -41,7 +41,10 @@ export async function readPluginFolder(folder: string): Promise<PluginFiles> {
   return { manifest, files: await readFolder(folder) }
 }
 
-/** Reads the files of a folder, except dot files, `node_modules` and `__pycache__`. */
+/**
+ * Reads the files of a folder, except dot files, `node_modules`, `__pycache__`, and the packages
+ * that `eyrie plugin pack` has written into it.
+ */
 export async function readFolder(folder: string): Promise<PluginFiles['files']> {
   const files = new Map<string, Buffer>()
   for (const path of await listFiles(folder)) {
@@ -129,9 +132,12 @@ async function listFiles(folder: string): Promise<string[]> {
   return entries
     .filter(entry => entry.isFile())
     .map(entry => relative(folder, join(entry.parentPath, entry.name)))
-    .filter(path => !path.split('/').some(isOmitted))
+    .filter(path => !path.split('/').some(isOmitted) && !isPackage(path))
     .sort()
 }
 
 const isOmitted = (name: string) =>
   name.startsWith('.') || name === 'node_modules' || name === '__pycache__'
+
+/** Whether a file is in the place of a package, as `eyrie plugin pack .` names it. */
+const isPackage = (path: string) => !path.includes('/') && path.endsWith('.tgz')

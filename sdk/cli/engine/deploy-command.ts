@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { type Deployment, deployment } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
 import { parse as parseYaml } from 'yaml'
@@ -10,7 +11,7 @@ import {
   parseOverride,
 } from '../command/command.ts'
 import { readLocalFile } from '../command/local-files.ts'
-import { writeJson, writeSuccess } from '../command/terminal.ts'
+import { type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from './engine-access.ts'
 
 /** `eyrie deploy`: replaces the configuration of the engine with the one in a file. */
@@ -26,7 +27,7 @@ export const deployCommand: Command = {
     const [file] = positionals
     const override = parseOverride(values.override)
 
-    const newDeployment = await readDeployment(file)
+    const newDeployment = await readDeployment(file, terminal)
     const configuration = await connectEngine(values, terminal).deploy(newDeployment, { override })
 
     if (values.json) return writeJson(terminal.out, configuration)
@@ -37,15 +38,15 @@ export const deployCommand: Command = {
 }
 
 /**
- * Reads and validates a YAML or JSON file. Throws an `Error` that names the file and the invalid
- * field.
+ * Reads and validates a YAML or JSON file, or standard input if its name is `-`. Throws an `Error`
+ * that names the file and the invalid field.
  */
-async function readDeployment(file: string): Promise<Deployment> {
-  const path = file === '-' ? '/dev/stdin' : file
-  const text = await readLocalFile(path)
+async function readDeployment(file: string, { input }: Terminal): Promise<Deployment> {
+  // Not through /dev/stdin, which cannot be opened if standard input is a socket.
+  const content = file === '-' && input ? await text(input) : String(await readLocalFile(file))
   try {
     // Every JSON text is also valid YAML.
-    return parseAs(deployment, parseYaml(text.toString()))
+    return parseAs(deployment, parseYaml(content))
   } catch (cause) {
     throw new Error(`${file} cannot be deployed: ${(cause as Error).message}`, { cause })
   }

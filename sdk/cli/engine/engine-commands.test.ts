@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { configuration, outputMessage } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
@@ -84,6 +85,19 @@ describe('eyrie deploy', () => {
     )
     const { out } = await run(`deploy ${path} --json`)
     expect(configuration.parse(JSON.parse(out)).sources).toMatchObject([{ address: 'test://ball' }])
+  })
+
+  it('reads the configuration from standard input', async () => {
+    const result = await runEyrieCommand(['deploy', '-'], {
+      data,
+      environment: { EYRIE_ENGINE_URL: url() },
+      input: Readable.from([Buffer.from(twoCameras)]),
+    })
+    expect(result).toEqual({
+      code: 0,
+      out: 'deployed -: pipelines 1, sources 2, sinks 0\n',
+      err: '',
+    })
   })
 
   const invalid: [problem: string, text: string, reason: RegExp][] = [

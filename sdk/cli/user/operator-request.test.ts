@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+
+/** Runs a command against a server that is not the management service. */
+async function runAgainst(answer: RequestListener) {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  const data = createTemporaryFolder()
+  mkdirSync(join(data, 'secrets'))
+  writeFileSync(join(data, 'secrets/operator-token'), 'token')
+  const environment = { EYRIE_MANAGEMENT_URL: url }
+  return { url, result: await runEyrieCommand(['jobs'], { data, environment }) }
+}
+
+describe('a request to the management service', () => {
+  it.each([200, 404])('fails if another server answers with status %i', async status => {
+    const { url, result } = await runAgainst((_, response) => {
+      response.writeHead(status).end('<html>')
+    })
+    const reason = `${url} answered ${status}: is it the address of the management service?`
+    expect(result).toEqual({ code: 1, out: '', err: `eyrie: ${reason}\n` })
+  })
+
+  it('fails if the connection is closed in the middle of the response', async () => {
+    const { url, result } = await runAgainst((_, response) => {
+      response.writeHead(200, { 'content-length': 100 })
+      response.write('{"jobs":', () => response.destroy())
+    })
+    const reason = `the management service cannot be reached at ${url}: `
+    expect(result).toMatchObject({ code: 1, out: '', err: expect.stringContaining(reason) })
+  })
+
+  it('fails with the reason why the token cannot be read', async () => {
+    const data = createTemporaryFolder()
+    writeFileSync(join(data, 'secrets'), 'not a folder')
+    const reason = `${data}/secrets/operator-token cannot be read (ENOTDIR): run the command as root, or as the user of the appliance`
+    expect(await runEyrieCommand(['jobs'], { data })).toEqual({
+      code: 1,
+      out: '',
+      err: `eyrie: ${reason}\n`,
+    })
+  })
+})

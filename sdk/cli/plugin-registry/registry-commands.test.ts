@@ -10,9 +10,9 @@ import {
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
@@ -186,6 +186,33 @@ describe('eyrie plugin install', () => {
     expect(await run(`plugin mirror ${copy} @other`)).toMatchObject(
       failure(/its signature does not match/),
     )
+  })
+
+  it('recognizes an old index of a folder by any path to the folder', async () => {
+    await run('plugin trust @acme.pub')
+    const copy = join(folder, 'moved')
+    cpSync(registry, copy, { recursive: true })
+    await run(`plugin install crowd@1.2.1 --registry ${copy}`)
+
+    writeFileSync(join(copy, 'index.json'), JSON.stringify({ format: 1, entries: [] }))
+    const path = relative(process.cwd(), copy)
+    expect((await run(`plugin install crowd@1.2.1 --registry ${path}`)).err).toMatch(
+      /moved is older than when it was read before/,
+    )
+  })
+
+  it('names the server that closes the connection in the middle of a file', async () => {
+    const broken = createServer((_, response) => {
+      response.writeHead(200, { 'content-length': 1000 })
+      response.write('{"format":1,', () => response.destroy())
+    })
+    onTestFinished(() => void broken.close())
+    await new Promise<void>(listening => void broken.listen(0, '127.0.0.1', listening))
+    const host = `127.0.0.1:${(broken.address() as AddressInfo).port}`
+    expect(await run(`plugin install crowd --registry http://${host}/`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`${host} cannot be reached (UND_ERR_SOCKET). `),
+    })
   })
 
   it.each([

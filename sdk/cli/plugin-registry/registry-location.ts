@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { hashContent } from '@eyrie/plugin-signature/package-files'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { UsageError } from '../command/command.ts'
@@ -19,7 +19,7 @@ import {
  * Nothing that it contains is trusted before its signature or its hash is verified.
  */
 export interface Registry {
-  /** Folder or address, without credentials. */
+  /** Absolute path of the folder, or address without credentials. */
   readonly name: string
   /**
    * Reads a file of the registry. Rejects with an `Error` that names the file, for example if it is
@@ -87,7 +87,7 @@ class RegistryFolder implements Registry {
   readonly name: string
 
   constructor(folder: string) {
-    this.name = folder
+    this.name = resolve(folder)
   }
 
   async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -130,7 +130,10 @@ class RegistryServer implements Registry {
   }
 }
 
-/** Reads the body of a response. Stops with an `Error` as soon as it has more than `maxBytes`. */
+/**
+ * Reads the body of a response. Rejects if the connection is lost, and as soon as the body has more
+ * than `maxBytes`.
+ */
 async function readBody(
   body: AsyncIterable<Uint8Array>,
   url: string,
@@ -138,11 +141,16 @@ async function readBody(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let receivedBytes = 0
-  for await (const chunk of body) {
-    receivedBytes += chunk.length
-    if (receivedBytes > maxBytes) throw createSizeError(url, maxBytes)
-    chunks.push(chunk)
+  try {
+    for await (const chunk of body) {
+      receivedBytes += chunk.length
+      if (receivedBytes > maxBytes) break
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    throwUnreachable(url, cause as Error)
   }
+  if (receivedBytes > maxBytes) throw createSizeError(url, maxBytes)
   return new Uint8Array(Buffer.concat(chunks))
 }
 

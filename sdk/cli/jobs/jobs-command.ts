@@ -52,14 +52,21 @@ export const runJobCommand: Command = {
   },
 }
 
-/** Waits until the run has ended. */
+/**
+ * Waits until the run has ended. Rejects if the next run has started before its result could be
+ * read.
+ */
 async function waitForRun(name: string, runId: string, terminal: Terminal): Promise<Job> {
   for (;;) {
     const jobs = await readJobs(terminal)
     const job = jobs.find(({ job_name }) => job_name === name)
     if (!job) throw new Error(`the management service has no job ${name}`)
+    const isCurrent = job.run_id === runId
+    if (isCurrent && job.finished_at !== null) return job
     // Until the requested run starts, the job reports an earlier run.
-    if (job.run_id === runId && job.finished_at !== null) return job
+    if (!isCurrent && !job.is_requested) {
+      throw new Error(`the job ${name} has run, but its next run has replaced its result already`)
+    }
     await wait(POLL_MS)
   }
 }

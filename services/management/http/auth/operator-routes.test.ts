@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { v7 } from 'uuid'
+import { describe, expect, it, vi } from 'vitest'
 import {
   owner,
   readCookie,
@@ -11,6 +12,7 @@ import {
 import { runEyrieCommand } from '../../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { apiToken, user } from '../../db/schema/index.ts'
+import { claimRun, finishRun, listRequestedRuns, releaseRun } from '../../jobs/job-store.ts'
 
 // The commands of `eyrie` that call the routes of the operator.
 
@@ -102,5 +104,28 @@ describe('eyrie user reset', () => {
     expect(reply.status).toBe(401)
     expect(statSync(join(management.data, 'secrets/operator-token')).mode & 0o777).toBe(0o600)
     expect(readFileSync(join(management.data, 'secrets/operator-token'), 'utf8')).toHaveLength(43)
+  })
+})
+
+describe('eyrie jobs run', () => {
+  it('does not wait for a run whose result the next run has replaced', async () => {
+    const environment = { EYRIE_MANAGEMENT_URL: await serve('127.0.0.1') }
+    const { database, data } = management
+    const ended = runEyrieCommand(['jobs', 'run', 'backup'], { data, environment })
+    const run = await vi.waitFor(async () => {
+      const [requested] = await database.system('test', tx => listRequestedRuns(tx))
+      expect(requested).toBeDefined()
+      return requested!
+    })
+    await database.system('test', async tx => {
+      await claimRun(tx, 'backup', run.run_id)
+      await finishRun(tx, run, { state: 'succeeded', message: 'stored' })
+      await releaseRun(tx, 'backup', run.run_id)
+      await claimRun(tx, 'backup', v7())
+    })
+    expect(await ended).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('its next run has replaced its result already'),
+    })
   })
 })

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 
 /**
  * Reads a file named on the command line. Rejects with an `Error` that names the
@@ -17,16 +17,31 @@ export function createReadError(path: string, cause: NodeJS.ErrnoException): Err
 }
 
 /**
- * Writes a file named on the command line. Rejects with an `Error` that names the
- * file and the reason.
+ * Writes a file named on the command line. A regular file has the permissions `mode` afterwards,
+ * even if it existed. Rejects with an `Error` that names the file and the reason.
  */
 export function writeLocalFile(
   path: string,
   content: string | Uint8Array,
   mode?: number,
 ): Promise<void> {
-  return writeFile(path, content, { mode }).catch((cause: NodeJS.ErrnoException) => {
+  return writeContent(path, content, mode).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === 'ENOENT' ? 'its folder does not exist' : cause.message
     throw new Error(`${path} cannot be written: ${reason}`, { cause })
   })
+}
+
+async function writeContent(
+  path: string,
+  content: string | Uint8Array,
+  mode: number | undefined,
+): Promise<void> {
+  const file = await open(path, 'w', mode)
+  try {
+    // The mode above applies only to a new file. A device such as /dev/null keeps its own.
+    if (mode !== undefined && (await file.stat()).isFile()) await file.chmod(mode)
+    await file.writeFile(content)
+  } finally {
+    await file.close()
+  }
 }

@@ -86,7 +86,7 @@ async function fetchMetrics(service: ServiceAccess): Promise<string> {
 async function fetchFrom({ url, token }: ServiceAccess, path: string): Promise<Response> {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  return fetch(url + path, { headers, signal }).catch(cause => {
+  return fetch(url.replace(/\/+$/, '') + path, { headers, signal }).catch(cause => {
     throw new Error(`${url} cannot be reached`, { cause })
   })
 }

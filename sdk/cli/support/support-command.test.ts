@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { manifest } from '@eyrie/contract'
@@ -134,6 +134,21 @@ describe('support bundle', () => {
     expect(variants.filter(secret => content.includes(secret))).toEqual([])
     expect(content).toContain('rtsp://other:***@camera/')
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('is readable by its owner only, even if it replaces a file that others can read', async () => {
+    const data = createDataWithSecrets()
+    const existing = join(data, 'bundle.tar.gz')
+    writeFileSync(existing, '')
+    chmodSync(existing, 0o644)
+    const { file } = await writeBundle(data, unreachable)
+    expect([file, statSync(file).mode & 0o777]).toEqual([existing, 0o600])
+  })
+
+  it('contains the health of an engine whose URL ends with a slash', async () => {
+    const data = createDataWithSecrets()
+    const { read } = await writeBundle(data, `${await startEngineWithCameras(data)}/`)
+    expect(JSON.parse(read('health/engine.json'))).toMatchObject({ media: 'not connected' })
   })
 
   it('lists the parts that are unavailable and contains all others', async () => {

@@ -77,6 +77,21 @@ describe('client output', () => {
     expect(await readEvents(received, 3)).toEqual(['event 1', 'event 2', 'event 3'])
   })
 
+  it('reconnects and continues after a damaged frame', async () => {
+    const connected = once(server, 'connection')
+    const { received } = follow()
+    expect((await received.next()).value).toMatchObject({ kind: 'hello' })
+    publish(1)
+    expect(await readEvents(received, 1)).toEqual(['event 1'])
+
+    const [, request] = await connected
+    const reservedBits = 0x70
+    request.socket.write(Buffer.from([reservedBits, 0]))
+    publish(1)
+    expect((await received.next()).value).toMatchObject({ kind: 'hello' })
+    expect(await readEvents(received, 1)).toEqual(['event 2'])
+  })
+
   it('requests only the selected kinds and channels', async () => {
     publish(1)
     const { received } = follow({ since: 1, kinds: ['state', 'event'], channels: [1, 2] })

@@ -193,6 +193,11 @@ async function* readMessages(socket: WebSocket, url: string, signal: AbortSignal
     lowWaterMark: MAX_BUFFERED_MESSAGES / 2,
   })
   socket.resume()
-  for await (const [text] of events) yield JSON.parse(String(text)) as ReceivedMessage
+  try {
+    for await (const [text] of events) yield JSON.parse(String(text)) as ReceivedMessage
+  } catch (cause) {
+    // A frame or a message was damaged on its way.
+    throw toConnectionError(url, cause as Error)
+  }
   throw toConnectionError(url, new Error('the connection was closed'))
 }

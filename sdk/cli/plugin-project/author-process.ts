@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { readLocalFile } from '../command/local-files.ts'
 import type { Output, Terminal } from '../command/terminal.ts'
 import { findCompiler } from '../sdk-package/find-compiler.ts'
 import { generatePythonSchemas, isPythonProject, testPythonProject } from './python-project.ts'
@@ -32,11 +33,15 @@ export async function generateSchemas(folder: string): Promise<void> {
   if (!hasSucceeded) throw new Error(errors.join('').trim())
 }
 
-/** Checks the types of a project, and runs its tests. Returns whether both have succeeded. */
+/**
+ * Checks the types of a project, and runs its tests. Returns whether both have succeeded. Rejects
+ * if the folder is not that of a plugin: without any test, the test runner would succeed.
+ */
 export async function testProject(
   folder: string,
   terminal: Pick<Terminal, 'data' | 'out' | 'err'>,
 ): Promise<boolean> {
+  await readLocalFile(join(folder, 'plugin.json'))
   const modelHostVariable = `EYRIE_MODEL_HOST=${createModelHostCommand(folder, terminal.data)}`
   if (await isPythonProject(folder)) return testPythonProject(folder, modelHostVariable, terminal)
 

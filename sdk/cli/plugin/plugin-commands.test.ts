@@ -133,6 +133,7 @@ describe('eyrie plugin', () => {
       1,
       /written: its folder does not exist/,
     ],
+    ['plugin test /nowhere', 1, /\/nowhere\/plugin\.json does not exist/],
     ['plugin add /nowhere.tgz', 1, /\/nowhere\.tgz does not exist/],
     ['plugin add package.json', 1, /not a complete gzipped tar archive/],
     ['plugin use crowd 9.0.0', 1, /plugin crowd has no version 9\.0\.0; available: 1\.1\.0/],

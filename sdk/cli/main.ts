@@ -4,6 +4,9 @@ import { runCommandLine } from './command-line.ts'
 
 // The executable `eyrie`: runs the command line of this process, and exits with its exit code.
 
+/** Ctrl-C, the request of a service manager to end, and the end of the terminal. */
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 // In `eyrie watch | head`, head closes the pipe early. That is a normal end, not a failure.
 process.stdout.on('error', error => {
   const isPipeClosed = 'code' in error && error.code === 'EPIPE'
@@ -21,7 +24,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   err: process.stderr,
   captureInterrupt() {
     const interruption = new AbortController()
-    process.once('SIGINT', () => interruption.abort())
+    for (const signal of INTERRUPTS) process.once(signal, () => interruption.abort())
     return interruption.signal
   },
 })

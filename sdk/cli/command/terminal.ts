@@ -16,7 +16,10 @@ export interface Terminal {
   input?: NodeJS.ReadableStream & { isTTY?: boolean }
   out: Output
   err: Output
-  /** Returns a signal that fires on Ctrl-C. After this call, Ctrl-C no longer ends the program. */
+  /**
+   * Returns a signal that fires on Ctrl-C, SIGTERM and the end of the terminal. After this call,
+   * the first of them no longer ends the program.
+   */
   captureInterrupt?(): AbortSignal
 }
 

@@ -141,6 +141,29 @@ describe('engine client', () => {
     })
   })
 
+  it('gives a large upload more time than other calls', async () => {
+    const release = Promise.withResolvers<void>()
+    const server = createServer(async (request, response) => {
+      if (request.method !== 'POST') return
+      await release.promise
+      response.end('{}')
+      request.resume()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const client = createClient({ url, timeoutMs: 100 })
+    const upload = client.plugin.inspect(new Uint8Array(4 << 20))
+    upload.catch(() => {})
+
+    expect(await getError(client.about())).toMatchObject({ code: 'unavailable' })
+    release.resolve()
+    expect(await upload).toEqual({})
+  })
+
   it('rejects if the server is not an engine', async () => {
     const server = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -8,6 +8,12 @@ import { type Calls, createCalls, type Request } from './route-calls.ts'
 
 const TIMEOUT_MS = 30_000
 
+/**
+ * A body is sent at this rate or faster, even over a slow network: 200 kbit/s. The upload of a
+ * plugin with several megabytes may take longer than the timeout.
+ */
+const MIN_UPLOAD_BYTES_PER_MS = 25
+
 /** The HTTP status of a successful response without a body. */
 const NO_CONTENT = 204
 
@@ -16,7 +22,10 @@ export interface ClientOptions {
   /** URL of the engine, such as `http://127.0.0.1:8100`. */
   url: string
   token?: string
-  /** Timeout of a call, which then rejects with `unavailable`. */
+  /**
+   * Timeout of a call, which then rejects with `unavailable`. A call with a large body has more
+   * time.
+   */
   timeoutMs?: number
   /** Aborts all calls and ends every iteration over the output. */
   signal?: AbortSignal
@@ -84,7 +93,8 @@ export function createClient({
     if (ifMatch !== undefined) headers['if-match'] = ifMatch
     const encodedBody = body === undefined || isBytes(body) ? body : JSON.stringify(body)
 
-    const timeout = AbortSignal.timeout(timeoutMs)
+    const uploadMs = Math.floor((encodedBody?.length ?? 0) / MIN_UPLOAD_BYTES_PER_MS)
+    const timeout = AbortSignal.timeout(timeoutMs + uploadMs)
     const { response, text } = await fetchText(transport, baseUrl + path, {
       method,
       headers,

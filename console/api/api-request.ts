@@ -18,11 +18,11 @@ export class ApiError extends Error {
   }
 }
 
-const UNREACHABLE = 'the appliance is unreachable'
+export const UNREACHABLE = 'the appliance is unreachable'
 /**
  * In a broken network, packets are lost without an error, so a request would wait forever.
  */
-const READ_TIMEOUT_MS = 10_000
+export const READ_TIMEOUT_MS = 10_000
 
 /** How the management API wraps the result of an operation, and the details of an error. */
 interface Envelope<T = unknown> {

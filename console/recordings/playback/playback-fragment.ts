@@ -14,6 +14,13 @@ export interface PlaybackFragment {
   frames: number[]
   /** The recording time of tick 0, in ms since 1970. NaN for the initialization segment. */
   originMs: number
+  /**
+   * The time at which its first frame in decoding order was captured, in ms since 1970. It is
+   * different for each fragment, and the same in each response. NaN for the initialization segment.
+   */
+  capturedMs: number
+  /** Where decoding of its frames begins and ends. */
+  decoding: { start: number; end: number }
 }
 
 /** Seconds between the NTP epoch, 1900, and the Unix epoch, 1970. */
@@ -57,6 +64,8 @@ export function createFragmentReader(): (chunk: Uint8Array) => PlaybackFragment[
   }
 }
 
+export const isInitSegment = ({ capturedMs }: PlaybackFragment) => Number.isNaN(capturedMs)
+
 function parseFragment(bytes: Uint8Array<ArrayBuffer>): PlaybackFragment {
   const fragment = new DataView(bytes.buffer)
   const prft = findBox(fragment, ['prft'])
@@ -65,8 +74,8 @@ function parseFragment(bytes: Uint8Array<ArrayBuffer>): PlaybackFragment {
   const trun = traf && findBox(traf, ['trun'])
   return {
     bytes,
-    originMs: prft ? readOrigin(prft) : Number.NaN,
-    frames: tfdt && trun ? readFrames(tfdt, trun) : [],
+    ...(prft ? readCaptureTime(prft) : { originMs: Number.NaN, capturedMs: Number.NaN }),
+    ...(tfdt && trun ? readFrames(tfdt, trun) : { frames: [], decoding: { start: 0, end: 0 } }),
   }
 }
 
@@ -80,33 +89,36 @@ function findVideoTrack(fragment: DataView): DataView | undefined {
 }
 
 /**
- * Returns the recording time of tick 0 from a `prft` box (ISO/IEC 14496-12, section 8.16.5), which
- * contains the NTP time at which a media time was captured.
+ * Reads a `prft` box (ISO/IEC 14496-12, section 8.16.5), which contains the NTP time at which a
+ * media time was captured.
  */
-function readOrigin(prft: DataView): number {
+function readCaptureTime(prft: DataView): Pick<PlaybackFragment, 'originMs' | 'capturedMs'> {
   const ntpSeconds = prft.getUint32(8)
   const ntpFraction = prft.getUint32(12) / 2 ** 32
   const mediaTicks = Number(prft.getBigUint64(16))
 
   const eraStartS = ntpSeconds < NTP_ERA_S / 2 ? NTP_ERA_S : 0
   const capturedS = ntpSeconds + eraStartS - NTP_EPOCH_S + ntpFraction
-  return (capturedS - mediaTicks / TICKS_PER_SECOND) * 1000
+  return {
+    originMs: (capturedS - mediaTicks / TICKS_PER_SECOND) * 1000,
+    capturedMs: capturedS * 1000,
+  }
 }
 
 /**
- * Returns the presentation times of the samples in a `trun` (track run) box. The `tfdt`
- * box contains the decoding time of the first sample. Recordings contain all four
- * fields of every sample.
+ * Returns the times of the samples in a `trun` (track run) box. The `tfdt` box contains the
+ * decoding time of the first sample. Recordings contain all four fields of every sample.
  */
-function readFrames(tfdt: DataView, trun: DataView): number[] {
+function readFrames(tfdt: DataView, trun: DataView): Pick<PlaybackFragment, 'frames' | 'decoding'> {
   const sampleCount = trun.getUint32(4)
   const frames: number[] = []
-  let decodingTime = Number(tfdt.getBigUint64(4))
+  const start = Number(tfdt.getBigUint64(4))
+  let decodingTime = start
   for (let i = 0; i < sampleCount; i++) {
     const sample = FIRST_SAMPLE_OFFSET + i * SAMPLE_BYTES
     const duration = trun.getUint32(sample)
     frames.push(decodingTime + trun.getInt32(sample + COMPOSITION_OFFSET))
     decodingTime += duration
   }
-  return frames.sort((a, b) => a - b)
+  return { frames: frames.sort((a, b) => a - b), decoding: { start, end: decodingTime } }
 }

@@ -1,4 +1,4 @@
-import { effect, type ReadonlySignal, signal } from '@preact/signals'
+import { type ReadonlySignal, signal } from '@preact/signals'
 import { detachMediaSource } from '../../video/media-source.ts'
 import type { StreamTime } from '../../video/metadata-buffer.ts'
 import type { SeekTarget } from './frame-index.ts'
@@ -57,17 +57,6 @@ export interface PlaybackOptions {
   findContinuation(endMs: number): Promise<number | undefined>
 }
 
-/**
- * Length of the range that is loaded at once. The media service lists all files of the
- * range before it responds.
- */
-const REQUEST_MS = 2 * 3_600_000
-/**
- * Paused playback stops loading after this time. Browsers open only six connections to a server,
- * for all tabs together, and loading occupies two of them.
- */
-const IDLE_MS = 10_000
-
 /** Opens playback in a video element. Nothing is loaded before the first seek. */
 export function createPlayback(options: PlaybackOptions): Playback {
   const { video, stream, metadata, onFrame, onMetadata, findContinuation } = options
@@ -94,7 +83,6 @@ export function createPlayback(options: PlaybackOptions): Playback {
       video,
       stream,
       fromMs,
-      toMs: fromMs + REQUEST_MS,
       playbackRate: () => rate.value,
       isSeeking: () => pendingTarget() !== undefined,
       onFrames: showTarget,
@@ -135,12 +123,6 @@ export function createPlayback(options: PlaybackOptions): Playback {
     })
   }
 
-  /** Plays from the frame on display, which must be loaded again after a long pause. */
-  function resumeVideo() {
-    if (!loader?.isClosed || position.value === undefined) startVideo()
-    else seek(position.value, 'nearest')
-  }
-
   /** Draws a frame that the video element presents, unless a seek will replace it. */
   function showFrame(image: CanvasImageSource, ticks: number) {
     if (!loader || pendingTarget()) return
@@ -153,10 +135,8 @@ export function createPlayback(options: PlaybackOptions): Playback {
   /** Whether the loader can show the frame at a target, at once or after loading more. */
   function canShow(target: SeekTarget): boolean {
     const span = loader?.frames.getSpan()
-    if (!loader || !span || phase.value.kind === 'failed') return false
-    if (target.timeMs < span.firstMs || target.timeMs > span.lastMs) return false
-    if (!loader.isClosed) return true
-    return !isPlaying.value && loader.frames.find(target, loader.isComplete) !== undefined
+    if (!span || phase.value.kind === 'failed') return false
+    return target.timeMs >= span.firstMs && target.timeMs <= span.lastMs
   }
 
   function seek(timeMs: number, match: SeekTarget['match'] = 'before') {
@@ -210,12 +190,6 @@ export function createPlayback(options: PlaybackOptions): Playback {
     else if (position.value !== undefined && !isPending) seek(position.value, 'after')
   }
 
-  const stopIdleTimer = effect(() => {
-    if (isPlaying.value || phase.value.kind === 'loading') return undefined
-    const timer = setTimeout(() => loader?.close(), IDLE_MS)
-    return () => clearTimeout(timer)
-  })
-
   const stopObserving = observeVideo(video, {
     onFrame: showFrame,
     onProgress() {
@@ -239,7 +213,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
     play() {
       isPlaying.value = true
       const { kind } = phase.value
-      if (kind === 'ready' && !video.ended) resumeVideo()
+      if (kind === 'ready' && !video.ended) startVideo()
       else if (kind === 'failed') retry()
       else if (kind !== 'loading') void continueAfterEnd()
     },
@@ -249,7 +223,6 @@ export function createPlayback(options: PlaybackOptions): Playback {
       loader?.resume()
     },
     close() {
-      stopIdleTimer()
       stopObserving()
       loader?.close()
       loader = undefined

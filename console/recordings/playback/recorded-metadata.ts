@@ -15,8 +15,8 @@ export interface RecordedMetadata extends Pick<MetadataBuffer, 'find'> {
   /** Selects the channel to show. The default is the first one. */
   selectChannel(channel: number): void
   /**
-   * Adds the results of a frame. `epoch` is the number of the load, because ticks of different
-   * loads are not comparable.
+   * Adds the results of a frame, unless it is not later than the last one of its channel. `epoch`
+   * is the number of the load, because ticks of different loads are not comparable.
    */
   add(frame: RecordedFrame, epoch: number): void
   /**
@@ -40,6 +40,7 @@ interface ChannelMetadata {
   frames: MetadataBuffer
   /** The lines and zones from a time on, in order of time. */
   shapeChanges: { ticks: number; shapes: readonly Shape[] }[]
+  lastTicks: number
 }
 
 export function createRecordedMetadata(): RecordedMetadata {
@@ -60,7 +61,11 @@ export function createRecordedMetadata(): RecordedMetadata {
   function openChannel(channel: number): ChannelMetadata {
     const existing = byChannel.get(channel)
     if (existing) return existing
-    const opened = { frames: createMetadataBuffer(RETENTION_TICKS), shapeChanges: [] }
+    const opened: ChannelMetadata = {
+      frames: createMetadataBuffer(RETENTION_TICKS),
+      shapeChanges: [],
+      lastTicks: Number.NEGATIVE_INFINITY,
+    }
     byChannel.set(channel, opened)
     channels.value = [...new Set([...channels.value, channel])].sort((a, b) => a - b)
     return opened
@@ -73,9 +78,20 @@ export function createRecordedMetadata(): RecordedMetadata {
     },
     add({ channel, at, objects, counters, shapes }, epoch) {
       const ticks = Math.round(at * TICKS_PER_SECOND)
-      const { frames, shapeChanges } = openChannel(channel)
-      frames.add({ objects, counters, pts: ticks, epoch })
-      if (shapes) shapeChanges.push({ ticks, shapes })
+      const opened = openChannel(channel)
+      if (ticks <= opened.lastTicks) return
+      opened.lastTicks = ticks
+      opened.frames.add({ objects, counters, pts: ticks, epoch })
+      if (!shapes) return
+
+      const { shapeChanges } = opened
+      shapeChanges.push({ ticks, shapes })
+      const minTicks = ticks - RETENTION_TICKS
+      // The last one before that time is in force at that time.
+      shapeChanges.splice(
+        0,
+        shapeChanges.findLastIndex(change => change.ticks <= minTicks),
+      )
     },
     find: time => getShown()?.frames.find(time),
     getShapes(ticks) {

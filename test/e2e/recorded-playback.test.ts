@@ -23,6 +23,8 @@ const RECORDED_S = 45
 const FRAME_TICKS = 90_000 / numberedShape.fps
 
 let watched: WatchedAppliance
+/** Headers of requests by a browser that may see the recordings. */
+let headers: { cookie: string }
 /** Shows numbers, which are analysed. */
 let numbers: RecordedStream
 /** Takes more space than a browser reads ahead. */
@@ -41,17 +43,26 @@ beforeAll(async () => {
   const engine = createEngineClient(appliance)
   await engine.deploy([{ sources: [record(video)], elements: [{ name: 'read-number' }] }])
   await engine.source.create(record(noiseVideo))
-  const headers = await appliance.localSession()
+  headers = await appliance.localSession()
   await vi.waitFor(async () => {
-    const response = await fetch(`${appliance.consoleUrl}/live/recordings`, { headers })
-    const { streams } = recordingList.parse(await response.json())
-    const recorded = streams.filter(({ ranges }) => ranges.length > 0)
+    const recorded = (await fetchRecordings()).filter(({ ranges }) => ranges.length > 0)
     expect(recorded.map(getRecordedS)).toEqual([expect.any(Number), expect.any(Number)])
     for (const stream of recorded) expect(getRecordedS(stream)).toBeGreaterThan(RECORDED_S)
     ;[numbers, noise] = recorded as [RecordedStream, RecordedStream]
   }, POLL)
 }, 400_000)
 afterAll(() => watched.remove())
+
+async function fetchRecordings(): Promise<RecordedStream[]> {
+  const response = await fetch(`${watched.appliance.consoleUrl}/live/recordings`, { headers })
+  return recordingList.parse(await response.json()).streams
+}
+
+const waitUntilRecorded = (id: number, timeMs: number) =>
+  vi.waitFor(async () => {
+    const recorded = (await fetchRecordings()).find(({ stream }) => stream === id)
+    expect(Date.parse(recorded!.last!)).toBeGreaterThan(timeMs)
+  }, POLL)
 
 const startMs = ({ ranges }: RecordedStream) => Date.parse(ranges[0]!.from)
 const endMs = ({ ranges }: RecordedStream) => Date.parse(ranges[0]!.to)
@@ -159,6 +170,25 @@ describe('playback of a recording', { timeout: 300_000 }, () => {
     expect(await readMediaSource(page)).toBe(mediaSource)
   })
 
+  it('continues where the parameters of the encoder and the size of the picture change', async () => {
+    const { appliance } = watched
+    const engine = createEngineClient(appliance)
+    const atMs = Date.now() - 3000
+    for (const shape of [{ fps: 16 }, { width: 480, height: 360 }]) {
+      const path = join(appliance.data, `media/noise-${shape.fps ?? 'large'}.mp4`)
+      makeVideo(path, { pattern: 'snow', frames: 300, fps: 15, ...shape })
+      await engine.source.modify(noise.stream, { address: pathToFileURL(path).href })
+      await waitUntilRecorded(noise.stream, Date.now() + 5000)
+    }
+
+    const page = await (await openContext()).newPage()
+    await openRecording(page, appliance, { stream: noise.stream, atMs })
+    await play(page)
+    const readWidth = () => page.evaluate(() => document.querySelector('video')!.videoWidth)
+    await vi.waitFor(async () => expect(await readWidth()).toBe(480), POLL)
+    await waitUntilPlayed(page, (await readClock(page)) + 1000)
+  })
+
   it('plays on when the appliance is unreachable for a few seconds', async () => {
     const atMs = startMs(numbers)
     const page = await openNumbers(atMs)
@@ -179,6 +209,7 @@ describe('playback of a recording', { timeout: 300_000 }, () => {
 declare const document: {
   querySelector(selector: string): {
     src: string
+    videoWidth: number
     currentTime: number
     buffered: { end(index: number): number }
   } | null

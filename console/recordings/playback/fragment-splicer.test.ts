@@ -19,6 +19,7 @@ function createResponse(captured: Captured) {
     const fragment = {
       bytes: new Uint8Array(),
       frames: [start, start + SECOND / 2],
+      end: start + SECOND,
       originMs: START_MS + second * 1000 - start / 90,
       capturedMs: START_MS + second * 1000,
       decoding: { start, end: start + distance * SECOND },

@@ -83,11 +83,12 @@ export function createFragmentSplicer(): FragmentSplicer {
 }
 
 const shift = (
-  { frames, originMs, decoding, ...fragment }: PlaybackFragment,
+  { frames, end, originMs, decoding, ...fragment }: PlaybackFragment,
   ticks: number,
 ): SplicedFragment => ({
   ...fragment,
   frames: frames.map(frame => frame + ticks),
+  end: end + ticks,
   originMs: originMs - (ticks / TICKS_PER_SECOND) * 1000,
   decoding: { start: decoding.start + ticks, end: decoding.end + ticks },
   offsetS: ticks / TICKS_PER_SECOND,

@@ -10,9 +10,10 @@ describe('frame index', () => {
   let index: FrameIndex
   beforeEach(() => {
     index = createFrameIndex()
-    index.add({ frames: toTicks([0, 40, 80]), originMs: ORIGIN_MS })
+    index.add({ frames: toTicks([0, 40, 80]), end: 120 * TICKS_PER_MS, originMs: ORIGIN_MS })
     // Recorded ten seconds later, after a gap that playback skips.
-    index.add({ frames: toTicks([120, 160]), originMs: ORIGIN_MS + 10_000 })
+    const originMs = ORIGIN_MS + 10_000
+    index.add({ frames: toTicks([120, 160]), end: 200 * TICKS_PER_MS, originMs })
   })
   const find = (timeMs: number, match: SeekTarget['match'] = 'before', isComplete = false) => {
     const ticks = index.find({ timeMs: ORIGIN_MS + timeMs, match }, isComplete)
@@ -47,7 +48,11 @@ describe('frame index', () => {
       ORIGIN_MS + 80,
       ORIGIN_MS + 10_120,
     ])
-    expect(index.getSpan()).toEqual({ firstMs: ORIGIN_MS, lastMs: ORIGIN_MS + 10_160 })
+    expect(index.getSpan()).toEqual({
+      firstMs: ORIGIN_MS,
+      lastMs: ORIGIN_MS + 10_160,
+      endMs: ORIGIN_MS + 10_200,
+    })
   })
 
   it('finds the neighbours of a frame across a gap, and none beyond the buffer', () => {

@@ -24,8 +24,8 @@ export interface FrameIndex {
    * is not in the buffer.
    */
   findNeighbor(ticks: number, steps: number): number | undefined
-  /** Returns the recording times of the first and the last frame. */
-  getSpan(): { firstMs: number; lastMs: number } | undefined
+  /** Returns the recording times of the first and the last frame, and of the end of the last one. */
+  getSpan(): { firstMs: number; lastMs: number; endMs: number } | undefined
   /** Removes the fragments whose frames are all before a presentation time. */
   removeBefore(ticks: number): void
 }
@@ -39,7 +39,7 @@ export interface SeekTarget {
   match: 'before' | 'after' | 'nearest'
 }
 
-type IndexedFragment = Pick<PlaybackFragment, 'frames' | 'originMs'>
+type IndexedFragment = Pick<PlaybackFragment, 'frames' | 'end' | 'originMs'>
 
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000
 /** More than the rounding error of a browser, and less than the distance between two frames. */
@@ -51,8 +51,8 @@ export function createFrameIndex(): FrameIndex {
   let fragments: IndexedFragment[] = []
 
   return {
-    add({ frames, originMs }) {
-      if (frames.length > 0) fragments.push({ frames, originMs })
+    add({ frames, end, originMs }) {
+      if (frames.length > 0) fragments.push({ frames, end, originMs })
     },
 
     getRecordedMs(ticks) {
@@ -91,6 +91,7 @@ export function createFrameIndex(): FrameIndex {
       return {
         firstMs: toRecordedMs(first, first.frames[0]!),
         lastMs: toRecordedMs(last, last.frames.at(-1)!),
+        endMs: toRecordedMs(last, last.end),
       }
     },
 

@@ -19,6 +19,8 @@ export interface PlaybackFragment {
    * different for each fragment, and the same in each response. NaN for the initialization segment.
    */
   capturedMs: number
+  /** When the last frame ends. */
+  end: number
   /** Where decoding of its frames begins and ends. */
   decoding: { start: number; end: number }
 }
@@ -75,7 +77,9 @@ function parseFragment(bytes: Uint8Array<ArrayBuffer>): PlaybackFragment {
   return {
     bytes,
     ...(prft ? readCaptureTime(prft) : { originMs: Number.NaN, capturedMs: Number.NaN }),
-    ...(tfdt && trun ? readFrames(tfdt, trun) : { frames: [], decoding: { start: 0, end: 0 } }),
+    ...(tfdt && trun
+      ? readFrames(tfdt, trun)
+      : { frames: [], end: 0, decoding: { start: 0, end: 0 } }),
   }
 }
 
@@ -109,16 +113,22 @@ function readCaptureTime(prft: DataView): Pick<PlaybackFragment, 'originMs' | 'c
  * Returns the times of the samples in a `trun` (track run) box. The `tfdt` box contains the
  * decoding time of the first sample. Recordings contain all four fields of every sample.
  */
-function readFrames(tfdt: DataView, trun: DataView): Pick<PlaybackFragment, 'frames' | 'decoding'> {
+function readFrames(
+  tfdt: DataView,
+  trun: DataView,
+): Pick<PlaybackFragment, 'frames' | 'end' | 'decoding'> {
   const sampleCount = trun.getUint32(4)
   const frames: number[] = []
   const start = Number(tfdt.getBigUint64(4))
   let decodingTime = start
+  let end = 0
   for (let i = 0; i < sampleCount; i++) {
     const sample = FIRST_SAMPLE_OFFSET + i * SAMPLE_BYTES
     const duration = trun.getUint32(sample)
-    frames.push(decodingTime + trun.getInt32(sample + COMPOSITION_OFFSET))
+    const presentationTime = decodingTime + trun.getInt32(sample + COMPOSITION_OFFSET)
+    frames.push(presentationTime)
+    end = Math.max(end, presentationTime + duration)
     decodingTime += duration
   }
-  return { frames: frames.sort((a, b) => a - b), decoding: { start, end: decodingTime } }
+  return { frames: frames.sort((a, b) => a - b), end, decoding: { start, end: decodingTime } }
 }

@@ -234,8 +234,7 @@ export function openPlaybackLoader(options: PlaybackLoaderOptions): PlaybackLoad
   }
 }
 
-const getEndMs = ({ originMs, frames }: SplicedFragment) =>
-  originMs + (frames.at(-1)! / TICKS_PER_SECOND) * 1000
+const getEndMs = ({ originMs, end }: SplicedFragment) => originMs + (end / TICKS_PER_SECOND) * 1000
 
 const isNothingRecorded = (error: unknown) => error instanceof ApiError && error.status === 404
 

@@ -154,7 +154,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
     const span = loader?.frames.getSpan()
     let nextPhase: PlaybackPhase = { kind: 'ended' }
     try {
-      const next = span && (await findContinuation(span.lastMs))
+      const next = span && (await findContinuation(span.endMs))
       // The user may have moved to another frame meanwhile.
       if (phase.value !== phaseAtEnd) return
       if (next !== undefined) return seek(next)

@@ -204,12 +204,25 @@ describe('playback of a recording', { timeout: 300_000 }, () => {
     expect(failures).toBeGreaterThan(3)
     expect(await readMediaSource(page)).toBe(mediaSource)
   })
+
+  it('stops with the reason when access ends', async () => {
+    const page = await openNumbers(startMs(numbers))
+    const reason = 'this user has no access to the stream'
+    await page.route(/recordings\/\d+(\/metadata)?\?/, route =>
+      route.fulfill({ status: 403, json: { reason } }),
+    )
+    await page.getByLabel('Speed').selectOption('4')
+    await play(page)
+    await page.locator('.stage').getByText('This user has no access').waitFor()
+    expect(await page.evaluate(() => document.querySelector('video')!.paused)).toBe(true)
+  })
 })
 
 declare const document: {
   querySelector(selector: string): {
     src: string
     videoWidth: number
+    paused: boolean
     currentTime: number
     buffered: { end(index: number): number }
   } | null

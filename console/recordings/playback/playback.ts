@@ -91,7 +91,7 @@ export function createPlayback(options: PlaybackOptions): Playback {
         onMetadata()
       },
       onError(reason) {
-        isPlaying.value = false
+        pause()
         phase.value = { kind: 'failed', reason, target: pendingTarget() }
       },
     })

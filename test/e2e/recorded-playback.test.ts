@@ -99,26 +99,34 @@ const readAheadS = (page: Page) =>
 const waitUntilPlayed = (page: Page, timeMs: number) =>
   vi.waitFor(async () => expect(await readClock(page)).toBeGreaterThan(timeMs), POLL)
 
+/** Runs in the page: counts the responses with video or metadata that are not read to their end. */
+function countOpenResponses() {
+  const { fetch } = globalThis
+  globalThis.openResponses = 0
+  globalThis.fetch = async (url, init) => {
+    const response = await fetch(url, init)
+    if (!/recordings\/\d+(\/metadata)?\?/.test(String(url))) return response
+    globalThis.openResponses += 1
+    const flush = () => {
+      globalThis.openResponses -= 1
+    }
+    return new Response(response.body!.pipeThrough(new TransformStream({ flush })), response)
+  }
+}
+
 describe('playback of a recording', { timeout: 300_000 }, () => {
   it('leaves connections for another page while six tabs play', async () => {
     const context = await openContext()
-    /** Requests for video and metadata that have not ended. */
-    const pending = new Set<string>()
-    context.on('request', request => {
-      if (/recordings\/\d+(\/metadata)?\?/.test(request.url())) pending.add(request.url())
-    })
-    for (const event of ['requestfinished', 'requestfailed'] as const) {
-      context.on(event as 'requestfinished', request => pending.delete(request.url()))
-    }
-
+    await context.addInitScript(countOpenResponses)
     const atMs = startMs(noise)
     for (let tab = 0; tab < 6; tab++) {
       const page = await context.newPage()
       await openRecording(page, watched.appliance, { stream: noise.stream, atMs })
       await play(page)
       await waitUntilPlayed(page, atMs + 1000)
+      const countOpen = () => page.evaluate(() => globalThis.openResponses)
+      await vi.waitFor(async () => expect(await countOpen()).toBe(0), POLL)
     }
-    await vi.waitFor(() => expect([...pending]).toEqual([]), POLL)
 
     const page = await context.newPage()
     await openConsole(page, watched.appliance)
@@ -218,6 +226,9 @@ describe('playback of a recording', { timeout: 300_000 }, () => {
   })
 })
 
+declare global {
+  var openResponses: number
+}
 declare const document: {
   querySelector(selector: string): {
     src: string

@@ -2,6 +2,7 @@ import { createStreamClock } from '../clock.ts'
 import type { Element, ElementContext, ElementDefinition, Log } from '../define.ts'
 import type { ElementStorage } from '../granted.ts'
 import { createElementMetrics, type MetricValues } from '../metrics.ts'
+import { parseSetup } from '../parse-setup.ts'
 import { openRealModels } from './real-models.ts'
 import { createRecordedAnswers } from './recorded-answers.ts'
 
@@ -48,8 +49,7 @@ export async function openElement(
     infer: realModels?.infer ?? createRecordedAnswers({}),
     log: createLog(entries),
     ...provided,
-    args: definition.args.parse(args),
-    config: config === undefined ? undefined : definition.config?.parse(config),
+    ...parseSetup(definition, { args, config }),
     source,
     clock,
     metrics,

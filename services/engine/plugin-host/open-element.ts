@@ -3,6 +3,7 @@ import type { ViewSpec } from '@eyrie/contract/view'
 import type { ElementInfer, Inference, Log, PictureSize } from '@eyrie/element'
 import { createStreamClock } from '@eyrie/element/clock'
 import { createElementMetrics, type MetricValues } from '@eyrie/element/metrics'
+import { parseSetup } from '@eyrie/element/parse-setup'
 import type { RingLocation } from '../frames/ring-reader.ts'
 import type { KnownElement } from './known-plugin.ts'
 import { createMeasuredElement } from './measured-element.ts'
@@ -161,6 +162,7 @@ async function openInline(
 
   const element = await definition.open({
     ...setup,
+    ...parseSetup(definition, setup),
     inference: manifest.needs.includes('inference') ? inference : undefined,
     infer,
     clock,

@@ -3,6 +3,7 @@ import type { Element, ElementDefinition, Frame, Log } from '@eyrie/element'
 import { createStreamClock } from '@eyrie/element/clock'
 import { describeError } from '@eyrie/element/error-location'
 import { createElementMetrics } from '@eyrie/element/metrics'
+import { parseSetup } from '@eyrie/element/parse-setup'
 import type { RingLocation } from '../../frames/ring-reader.ts'
 import { createCallingFunctions } from './element-calls.ts'
 import type { ElementAnswer, ElementSource, FromElement, ToElement } from './element-messages.ts'
@@ -60,7 +61,8 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     const { setup } = source!
     // Only elements on the main thread of the engine have `inference`.
     const functions = { inference: undefined, infer, fetch, storage }
-    element = await definition!.open({ ...setup, ...functions, clock, metrics, log })
+    const parsed = parseSetup(definition!, setup)
+    element = await definition!.open({ ...setup, ...parsed, ...functions, clock, metrics, log })
     state = openState(element)
     return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
   }

@@ -40,15 +40,16 @@ afterEach(() => {
 interface TestElementOptions {
   needsPixels?: boolean
   module?: string
+  members?: string
   timeouts?: ElementTimeouts
 }
 
 /** Opens an element with this body of `open(setup)` in a thread. */
 async function openWith(
   open: string,
-  { needsPixels = false, module, timeouts }: TestElementOptions = {},
+  { needsPixels = false, module, members, timeouts }: TestElementOptions = {},
 ): Promise<Element> {
-  writePlugin(folder, { open, module })
+  writePlugin(folder, { open, module, members })
   const record = (fields: object, message: string) => void logged.push([fields, message])
   const source = {
     entry: join(folder, 'probe/element.ts'),
@@ -77,6 +78,25 @@ describe('element in a thread', () => {
     expect(opened.metadata).toEqual({ source: 1 })
     await opened.process(frame(1))
     expect(await opened.process(frame(2))).toEqual({ objects: [], counters: { seen: { sum: 4 } } })
+  })
+
+  it('receives arguments as its schema returns them', async () => {
+    const opened = await openWith(
+      `return { metadata: { steps: setup.args.step }, process: () => ({}) }`,
+      {
+        module: `import { z } from '@eyrie/element'`,
+        members: `args: z.strictObject({ step: z.number().transform(step => [step]) }),`,
+      },
+    )
+    expect(opened.metadata).toEqual({ steps: [2] })
+  })
+
+  it('does not open with arguments that a refinement of its schema rejects', async () => {
+    const opening = openWith(`return { process: () => ({}) }`, {
+      module: `import { z } from '@eyrie/element'`,
+      members: `args: z.strictObject({ step: z.number().refine(step => step % 2, 'must be odd') }),`,
+    })
+    await expect(opening).rejects.toThrow('/args/step: must be odd')
   })
 
   it('reports the CPU time of each frame without waiting time', async () => {

@@ -18,6 +18,8 @@ import type { HostedPicture, ModelHostReply, ModelHostRequest } from './model-ho
  */
 const COMMAND_VARIABLE = 'EYRIE_MODEL_HOST'
 
+const HOST_ENDED = 'the program that runs models has ended'
+
 /** Whether this test can run models, because it runs under `eyrie plugin test`. */
 export const hasRealModels = (): boolean => process.env[COMMAND_VARIABLE] !== undefined
 
@@ -106,17 +108,18 @@ function startModelHost([program, ...args]: [string, ...string[]]): ModelHost {
   })
   // If the model host ends, 'close' follows, and its own output says why.
   input.on('error', () => {})
+  let hasEnded = false
   const rejectAll = () => {
-    for (const reply of pending.values()) {
-      reply.reject(new Error('the program that runs models has ended'))
-    }
+    hasEnded = true
+    for (const reply of pending.values()) reply.reject(new Error(HOST_ENDED))
     pending.clear()
   }
   child.on('error', rejectAll)
   child.on('close', rejectAll)
 
   return {
-    request(message) {
+    async request(message) {
+      if (hasEnded) throw new Error(HOST_ENDED)
       lastId += 1
       const id = lastId
       const reply = Promise.withResolvers<unknown>()

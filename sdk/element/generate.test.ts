@@ -110,4 +110,11 @@ describe('generateManifest', () => {
       'plugin.json lists element "count", but element.ts does not define it',
     )
   })
+
+  it('rejects an entry module without a default export', async () => {
+    await writeFile(join(folder, 'element.ts'), 'export const elements = {}')
+    await expect(generateManifest(folder)).rejects.toThrow(
+      'plugin.json lists element "count", but element.ts does not define it',
+    )
+  })
 })

@@ -24,11 +24,11 @@ export async function generateManifest(folder: string): Promise<Record<string, u
   const original = JSON.parse(await readFile(resolve(folder, 'plugin.json'), 'utf8'))
   await hashOwnModels(original, folder)
   const { entry, elements } = parseAs(manifest, original)
-  const entryModule: { default: PluginDefinition } = await import(
+  const entryModule: { default?: PluginDefinition } = await import(
     pathToFileURL(resolve(folder, entry)).href
   )
-  const definitions = entryModule.default
-  const missing = elements.find(({ name }) => !definitions[name])
+  const definitions = entryModule.default ?? {}
+  const missing = elements.find(({ name }) => !Object.hasOwn(definitions, name))
   if (missing) {
     throw new Error(`plugin.json lists element "${missing.name}", but ${entry} does not define it`)
   }

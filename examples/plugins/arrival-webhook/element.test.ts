@@ -65,6 +65,23 @@ test('reports and sends each arrival once', async () => {
   assert.deepEqual(element.readMetrics().totals, { calls: 2 })
 })
 
+test('reports an object whose track has the id of one before an interruption', async () => {
+  const { fetch } = createServer()
+  const element = await openElement(plugin['arrival-webhook'], { fetch })
+  const stream = createStream(1)
+  const { events } = await runElement(element, [
+    stream.next([person(1)]),
+    stream.next([person(1)], { discontinuity: true }),
+  ])
+  assert.deepEqual(
+    events.map(({ seconds, track }) => [seconds, track]),
+    [
+      [1, 1],
+      [2, 1],
+    ],
+  )
+})
+
 test('repeats a call that fails, and gives up after three attempts', async () => {
   const { bodies, fetch } = createServer(500, 200, 500, 500, 500)
   const element = await openElement(plugin['arrival-webhook'], { fetch })

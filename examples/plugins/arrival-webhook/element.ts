@@ -36,8 +36,10 @@ const arrivalWebhook = defineElement({
     const lastSeen = new Map<number, number>()
 
     return {
-      process({ objects }) {
+      process({ objects, discontinuity }) {
         const now = clock.seconds
+        // Track ids start again: from now on, they belong to other objects.
+        if (discontinuity) lastSeen.clear()
         for (const [track, seconds] of lastSeen) {
           if (now - seconds > ABSENCE_S) lastSeen.delete(track)
         }

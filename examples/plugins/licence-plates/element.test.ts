@@ -22,10 +22,13 @@ const carWith = (height: number, track = 1) => ({
  * What the reader returns for a plate with this text: a score for each character at
  * each of nine places.
  */
-function scoresOf(text: string): number[] {
+function toScores(text: string): Float32Array {
   const places = [...text.padEnd(9, '_')]
-  return places.flatMap(character => [...ALPHABET].map(each => (each === character ? 0.9 : 0.002)))
+  return Float32Array.from(
+    places.flatMap(character => [...ALPHABET].map(each => (each === character ? 0.9 : 0.002))),
+  )
 }
+const readerOutput = { type: 'float32', dims: [1, 9, ALPHABET.length] } as const
 
 /**
  * Runs the element on a car at two frames per second, whose plate is read as these texts in turn.
@@ -34,13 +37,7 @@ async function run(texts: string[], height = 0.4) {
   const infer = createRecordedAnswers({
     'plate-detector': () => ({ objects: [plate] }),
     'plate-reader': texts.map(text => ({
-      outputs: {
-        plate: {
-          type: 'float32',
-          dims: [1, 9, ALPHABET.length],
-          data: Float32Array.from(scoresOf(text)),
-        },
-      },
+      outputs: { plate: { ...readerOutput, data: toScores(text) } },
     })),
   })
   const element = await openElement(plugin['licence-plates'], { infer })
@@ -75,6 +72,25 @@ test('reports the plate that three readings have in common, and reads the vehicl
       { model: 'plate-reader', region: plate.bbox },
     ],
   )
+})
+
+test('reports the plate of a vehicle that stays once', async () => {
+  const { events } = await run(Array(60).fill('B1234'))
+  assert.equal(events.length, 1)
+})
+
+test('reads many vehicles in several frames, because a frame has at most 32 inferences', async () => {
+  const infer = createRecordedAnswers({
+    'plate-detector': () => ({ objects: [plate] }),
+    'plate-reader': () => ({ outputs: { plate: { ...readerOutput, data: toScores('B1234') } } }),
+  })
+  const element = await openElement(plugin['licence-plates'], { args: { votes: 1 }, infer })
+  const stream = createStream(10)
+  const cars = Array.from({ length: 20 }, (_, n) => carWith(0.4, n + 1))
+  const first = await runElement(element, [stream.next(cars)])
+  assert.equal(infer.requests.length, 32)
+  const second = await runElement(element, [stream.next(cars)])
+  assert.equal(first.events.length + second.events.length, cars.length)
 })
 
 test('does not read vehicles that are too far away', async () => {

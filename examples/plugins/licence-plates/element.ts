@@ -15,8 +15,10 @@ const READER = 'plate-reader'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_'
 /** The character for a place without a character. */
 const EMPTY = '_'
-/** The readings of a vehicle that is not read for this long are deleted. */
+/** The readings of a vehicle that is not visible for this long are deleted. */
 const TRACK_TIMEOUT_S = 10
+/** The engine permits 32 inferences for a frame. A vehicle takes two; others wait for the next. */
+const MAX_VEHICLES_PER_FRAME = 16
 
 /**
  * Reads the licence plate of each tracked vehicle in several frames, and reports the plate when
@@ -61,10 +63,13 @@ const licencePlates = defineElement({
     }
 
     const events = []
+    let readCount = 0
     for (const vehicle of objects) {
       const { track, class: label, bbox } = vehicle
+      if (track !== undefined) state.keep(track, now)
       if (track === undefined || !args.classes.includes(label) || bbox.h < args.min_height) continue
-      if (!state.isDue(track, now, args.interval_s)) continue
+      if (!state.isDue(track, now, args.interval_s) || readCount >= MAX_VEHICLES_PER_FRAME) continue
+      readCount += 1
       const plate = await readPlate(vehicle)
       if (state.add(track, now, plate, args.votes)) {
         events.push({ type: 'licence-plate' as const, track, class: label, bbox, plate: plate! })

@@ -1,5 +1,6 @@
 interface Vehicle {
   lastRead: number
+  lastSeen: number
   votes: Map<string, number>
   /** What was reported; the vehicle is not read again. */
   plate: string | undefined
@@ -19,6 +20,7 @@ export class PlateVotes {
   add(track: number, now: number, plate: string | undefined, needed: number): boolean {
     const vehicle = this.#vehicles.get(track) ?? {
       lastRead: now,
+      lastSeen: now,
       votes: new Map(),
       plate: undefined,
     }
@@ -36,10 +38,16 @@ export class PlateVotes {
     return this.#vehicles.get(track)?.plate
   }
 
-  /** Deletes the vehicles that were read last before a time. */
+  /** Keeps the readings of a vehicle, because it is visible. */
+  keep(track: number, now: number): void {
+    const vehicle = this.#vehicles.get(track)
+    if (vehicle) vehicle.lastSeen = now
+  }
+
+  /** Deletes the vehicles that were visible last before a time. */
   forget(before: number): void {
-    for (const [track, { lastRead }] of this.#vehicles) {
-      if (lastRead < before) this.#vehicles.delete(track)
+    for (const [track, { lastSeen }] of this.#vehicles) {
+      if (lastSeen < before) this.#vehicles.delete(track)
     }
   }
 }

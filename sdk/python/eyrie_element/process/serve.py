@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import sys
 import threading
@@ -147,7 +148,19 @@ class ElementProcess:
         return {'type': 'processed', 'result': result, 'cpuMs': cpu_ms, **_collect_metrics(context.metrics)}
 
     def _write_log(self, level: str, message: str, fields: Mapping[str, object]) -> None:
-        self._connection.send({'type': 'log', 'level': level, 'fields': to_json(fields), 'message': message})
+        loggable = {name: self._to_loggable(value) for name, value in fields.items()}
+        self._connection.send({'type': 'log', 'level': level, 'fields': loggable, 'message': message})
+
+    def _to_loggable(self, value: object) -> Any:
+        """Returns a field as JSON. What JSON cannot express becomes text: a log entry must not end the element."""
+        if isinstance(value, BaseException):
+            return describe_error(value, self._folder)
+        try:
+            converted = to_json(value)
+            json.dumps(converted, allow_nan=False)
+            return converted
+        except (TypeError, ValueError):
+            return str(value)
 
 
 def _collect_metrics(metrics: Metrics) -> dict[str, Any]:
@@ -171,4 +184,10 @@ class _LogHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         write = {'DEBUG': self._log.debug, 'INFO': self._log.info, 'WARNING': self._log.warning}
-        write.get(record.levelname, self._log.error)(record.getMessage(), logger=record.name)
+        error = record.exc_info[1] if record.exc_info else None
+        fields: dict[str, object] = {'logger': record.name, **({'error': error} if error else {})}
+        try:
+            write.get(record.levelname, self._log.error)(record.getMessage(), **fields)
+        except Exception:
+            # As the handlers of Python do: the code that logs must not fail.
+            self.handleError(record)

@@ -72,6 +72,18 @@ describe('sandboxed element', () => {
     expect(its.crashes).toEqual([])
   })
 
+  it('logs values that JSON cannot express as text', async () => {
+    await openWith(`
+      const cyclic = {}
+      cyclic.self = cyclic
+      setup.log.warn({ error: new Error('no answer'), size: 3n, cyclic, n: 1 }, 'failed')
+      return { process: () => ({}) }`)
+    const error = expect.stringMatching(/^no answer \(element\.ts:\d+:\d+\)$/)
+    const cyclic = expect.stringContaining('Circular')
+    const fields = { error, size: '3', cyclic, n: 1, plugin: 'probe' }
+    expect(its.logged).toContainEqual(['warn', fields, 'failed'])
+  })
+
   it('runs at the lowest priority in the background, where waiting for a processor takes none of its time', async () => {
     const opened = await openWith(
       `return {

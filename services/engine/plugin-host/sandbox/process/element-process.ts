@@ -6,6 +6,7 @@ import { RingReader } from '../../../frames/ring-reader.ts'
 import type { FromElement, ToElement } from '../../protocol/element-messages.ts'
 import { PictureReader } from '../../protocol/picture-reader.ts'
 import { serveElement } from '../../protocol/serve-element.ts'
+import { toLogFields } from './log-fields.ts'
 import { encodeMessage, findKind, MESSAGE_KIND, MessageDecoder } from './message-stream.ts'
 import { DESCRIPTOR_SOCKET, MESSAGE_SOCKET } from './process-descriptors.ts'
 
@@ -15,11 +16,16 @@ import { DESCRIPTOR_SOCKET, MESSAGE_SOCKET } from './process-descriptors.ts'
  * rings of its channel through another.
  */
 
+/** Folder of the plugin, known when it is loaded. */
+let folder: string | undefined
+
 const socket = new Socket({ fd: MESSAGE_SOCKET, readable: true, writable: true })
 const decoder = new MessageDecoder(new Map([[MESSAGE_KIND.request, Number.POSITIVE_INFINITY]]))
 
 function send(message: FromElement): void {
-  socket.write(encodeMessage(findKind(message), message))
+  const sent =
+    message.type === 'log' ? { ...message, fields: toLogFields(message.fields, folder) } : message
+  socket.write(encodeMessage(findKind(message), sent))
 }
 
 const handleMessage = serveElement({
@@ -32,8 +38,6 @@ const handleMessage = serveElement({
   }),
 })
 
-/** Folder of the plugin, known when it is loaded. */
-let folder: string | undefined
 socket.on('data', bytes => {
   for (const { body } of decoder.decode(bytes)) {
     const message: ToElement = JSON.parse(String(body))

@@ -123,6 +123,31 @@ class Probe(Element):
     expect(its.crashes).toEqual([])
   })
 
+  it('logs values that JSON cannot express as text', async () => {
+    const opened = await openModule(`
+import logging
+from datetime import date
+class Probe(Element):
+    def __init__(self, context):
+        context.log.info('measured', at=date(2026, 5, 4), share=float('nan'), error=KeyError('a'))
+    def process(self, frame):
+        try:
+            raise KeyError('b')
+        except KeyError:
+            logging.exception('lost')
+        logging.warning('%d people', 'many')
+        return Result()
+`)
+    expect(await opened.process(frame(1))).toEqual({})
+    expect(its.logged).toContainEqual([
+      'info',
+      { at: '2026-05-04', share: 'nan', error: "KeyError: 'a'", plugin: 'probe' },
+      'measured',
+    ])
+    const error = expect.stringMatching(/^KeyError: 'b' \(element\.py:\d+\)$/)
+    expect(its.logged).toContainEqual(['error', { logger: 'root', error, plugin: 'probe' }, 'lost'])
+  })
+
   it('imports its own files, and libraries of its package', async () => {
     writePythonPlugin(its.folder, { code: '' })
     writeFileSync(join(its.folder, 'probe/limit.py'), 'LIMIT = 3\n')

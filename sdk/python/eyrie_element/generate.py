@@ -6,6 +6,7 @@ Writes the schemas of args and config, the events, and the SHA-256 of own models
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import sys
@@ -19,7 +20,7 @@ from .schema import to_name, to_schema
 
 _DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 _FIELD_TYPES = {'string': 'string', 'number': 'number', 'integer': 'number', 'boolean': 'boolean'}
-_COMMON_FIELDS = set(Event.__dataclass_fields__)
+_COMMON_FIELDS = {field.name for field in dataclasses.fields(Event)}
 
 
 def write_manifest(folder: Path) -> None:
@@ -51,7 +52,7 @@ def describe_element(definition: ElementDefinition[Any, Any], capabilities: dict
 
 def _to_field_types(event: type[Event]) -> dict[str, str]:
     properties = to_schema(event)['properties']
-    own = [to_name(name) for name in event.__dataclass_fields__ if name not in _COMMON_FIELDS]
+    own = [to_name(field.name) for field in dataclasses.fields(event) if field.name not in _COMMON_FIELDS]
     return {name: _FIELD_TYPES.get(properties[name].get('type'), 'any') for name in own}
 
 

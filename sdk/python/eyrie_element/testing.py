@@ -18,7 +18,7 @@ from .process.ring import shape_pixels
 from .real_models import RealModels, has_real_models
 from .recorded_answers import Answers, InferRequest, RecordedAnswers
 from .result_json import to_message
-from .schema import from_json
+from .schema import from_json, to_json
 
 if TYPE_CHECKING:
     import numpy
@@ -194,7 +194,12 @@ class Stream:
 
 
 def create_picture(pixels: NDArray[numpy.uint8], format: PixelFormat) -> Picture:
-    """Creates a picture without padding from an array of the shape that `Picture` describes."""
+    """
+    Creates a picture without padding from an array of the shape that `Picture` describes. It cannot be in JPEG, whose array does
+    not have the size of the picture.
+    """
+    if format == 'JPEG':
+        raise ValueError('create_picture does not support JPEG: create a Picture with its size')
     height, width = (pixels.shape[1], pixels.shape[2]) if format in ('RGBP', 'BGRP') else pixels.shape[:2]
     if format == 'I420':
         height = height * 2 // 3
@@ -244,7 +249,7 @@ def format_run(run: Run) -> str:
     for seconds, event in run.events:
         [fields] = to_message(Result(events=[event]))['events']
         lines.append(f'{seconds:.2f} s {fields.pop("type")} {_format_fields(fields)}\n')
-    lines += [f'counter {name} {_format_fields(counter)}\n' for name, counter in sorted(run.counters.items())]
+    lines += [f'counter {name} {_format_fields(to_json(counter))}\n' for name, counter in sorted(run.counters.items())]
     return ''.join(lines)
 
 

@@ -4,12 +4,14 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 from unittest import TestCase
 
-from eyrie_element import Context, DetectedObject, Element, ElementDefinition, Event, Field, Frame, Result
+import numpy
+
+from eyrie_element import Context, DetectedObject, Element, ElementDefinition, Event, Field, Frame, NoArgs, Result
 from eyrie_element.generate import describe_element
-from eyrie_element.testing import MemoryStorage, Stream, format_run, open_element, read_recording, run_element
+from eyrie_element.testing import MemoryStorage, Stream, create_picture, format_run, open_element, read_recording, run_element
 
 
 @dataclass
@@ -25,6 +27,7 @@ class Config:
 @dataclass
 class Crowd(Event):
     type = 'crowd'
+    MAX_COUNT: ClassVar[int] = 99
     count: int
     share: float = 0
     place: str | None = None
@@ -83,6 +86,20 @@ class TestKitTest(TestCase):
             open_element(definition, args={'limit': -1})
         with self.assertRaisesRegex(ValueError, '/config/door is missing'):
             open_element(definition, config={})
+
+    def test_formats_numbers_of_numpy(self) -> None:
+        class Area(Element):
+            def __init__(self, context: Context[NoArgs, None]) -> None: ...
+
+            def process(self, frame: Frame) -> Result:
+                return Result(counters={'picture': {'dark': numpy.zeros(4).sum(), 'pixels': numpy.arange(3).sum()}})
+
+        run = run_element(open_element(ElementDefinition(Area, args=NoArgs)), [Stream().next()])
+        self.assertEqual(format_run(run), 'counter picture {"dark": 0.0, "pixels": 3}\n')
+
+    def test_says_that_it_creates_no_jpeg(self) -> None:
+        with self.assertRaisesRegex(ValueError, 'does not support JPEG'):
+            create_picture(numpy.zeros(10, numpy.uint8), 'JPEG')
 
     def test_reads_recordings_of_one_channel(self) -> None:
         line = '{{"channel": {}, "n": {}, "pts": 9000, "time": "2026-05-04T10:12:00.000Z", "objects": [], "counters": {{}}}}\n'

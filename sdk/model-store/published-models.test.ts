@@ -16,6 +16,9 @@ beforeAll(async () => {
       response.writeHead(302, { location: '/model.onnx' }).end()
     } else if (request.url === '/model.onnx') {
       response.writeHead(200, { 'content-length': file.length }).end(file)
+    } else if (request.url === '/interrupted') {
+      response.writeHead(200, { 'content-length': file.length })
+      response.write(file.subarray(0, 100), () => response.destroy())
     } else {
       response.writeHead(404).end()
     }
@@ -43,6 +46,11 @@ describe('download', () => {
 
   it('reports the status of a failed request', async () => {
     await expect(download({ url: `${origin}/none`, sha256 })).rejects.toThrow('404')
+  })
+
+  it('names the file whose download is interrupted', async () => {
+    const model = { url: `${origin}/interrupted`, sha256 }
+    await expect(download(model)).rejects.toThrow(/download of .*\/interrupted was interrupted/)
   })
 
   it('suggests --file if the server cannot be reached', async () => {

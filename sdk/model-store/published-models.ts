@@ -52,8 +52,8 @@ export const PUBLISHED_MODELS: Readonly<Record<string, PublishedModel>> = {
 export type OnProgress = (receivedBytes: number, totalBytes: number | undefined) => void
 
 /**
- * Downloads a published model. Throws an `Error` if the server is unreachable or the file
- * has another SHA-256.
+ * Downloads a published model. Throws an `Error` if the server is unreachable, the connection
+ * is interrupted, or the file has another SHA-256.
  */
 export async function download(
   { url, sha256 }: Pick<PublishedModel, 'url' | 'sha256'>,
@@ -68,10 +68,15 @@ export async function download(
   const totalBytes = Number(response.headers.get('content-length')) || undefined
   const chunks: Uint8Array[] = []
   let receivedBytes = 0
-  for await (const chunk of response.body) {
-    chunks.push(chunk)
-    receivedBytes += chunk.length
-    onProgress(receivedBytes, totalBytes)
+  try {
+    for await (const chunk of response.body) {
+      chunks.push(chunk)
+      receivedBytes += chunk.length
+      onProgress(receivedBytes, totalBytes)
+    }
+  } catch (error) {
+    signal?.throwIfAborted()
+    throwInterrupted(url, receivedBytes, error as Error)
   }
   const file = Buffer.concat(chunks)
   const actualSha256 = createHash('sha256').update(file).digest('hex')
@@ -81,6 +86,14 @@ export async function download(
     )
   }
   return file
+}
+
+function throwInterrupted(url: string, receivedBytes: number, error: Error): never {
+  const { message } = (error.cause ?? error) as Error
+  throw new Error(
+    `the download of ${url} was interrupted after ${receivedBytes} bytes (${message}): try again`,
+    { cause: error },
+  )
 }
 
 function throwUnreachable(url: string, error: Error): never {

@@ -69,6 +69,18 @@ describe('the model store', () => {
     expect(store.get('one')?.card.labels).toEqual(['mine'])
   })
 
+  it('says that a root cannot be read, and has the models of the others', async () => {
+    const [file, other] = [join(root, 'file'), join(root, 'other')]
+    await writeFile(file, '')
+    await addModel(other, { name: 'one', ...bright, labels: ['bright'] })
+    const store = await open(file, other)
+    expect(names(store)).toEqual(['one'])
+    expect(warnings).toContainEqual({
+      folder: file,
+      reason: expect.stringMatching(/^the folder of models cannot be read: ENOTDIR/),
+    })
+  })
+
   it('skips broken models and logs each reason once', async () => {
     await addModel(root, { name: 'whole', ...bright, labels: ['bright'] })
     for (const [name, json] of [

@@ -14,7 +14,7 @@ export interface StoredModel {
   file: string
 }
 
-/** A folder that should contain a model, but is not valid. */
+/** A folder that should contain a model but is not valid, or a root that cannot be read. */
 export interface BrokenModel {
   folder: string
   reason: string
@@ -30,13 +30,12 @@ export interface ModelScan {
 export async function scanModels(roots: readonly string[]): Promise<ModelScan> {
   const scan: ModelScan = { models: new Map(), broken: [] }
   for (const root of roots) {
-    for (const folder of await listModelFolders(root)) {
-      try {
-        const model = await readModel(folder)
-        if (!scan.models.has(model.card.name)) scan.models.set(model.card.name, model)
-      } catch (error) {
-        scan.broken.push({ folder, reason: (error as Error).message })
-      }
+    const addBroken = (folder: string) => (error: Error) =>
+      void scan.broken.push({ folder, reason: error.message })
+    const folders = await listModelFolders(root).catch(addBroken(root))
+    for (const folder of folders ?? []) {
+      const model = await readModel(folder).catch(addBroken(folder))
+      if (model && !scan.models.has(model.card.name)) scan.models.set(model.card.name, model)
     }
   }
   return scan
@@ -62,11 +61,16 @@ export async function readModel(folder: string): Promise<StoredModel> {
  * have other purposes.
  */
 async function listModelFolders(root: string): Promise<string[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
+  const entries = await readdir(root, { withFileTypes: true }).catch(skipMissing)
   return entries
     .filter(entry => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
     .map(entry => join(root, entry.name))
     .sort()
+}
+
+function skipMissing(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return []
+  throw new Error(`the folder of models cannot be read: ${error.message}`, { cause: error })
 }
 
 function parseCard(text: string): ModelCard {

@@ -61,6 +61,7 @@ export interface Picture {
   /**
    * The planes of the picture in order, without padding bytes between rows. In `GRAY8`, the pixel
    * (x, y) is `data[y * width + x]`; in `RGB`, its red value is `data[3 * (y * width + x)]`.
+   * In `I420`, an odd width or height is rounded up to the next even number.
    */
   readonly data: Uint8Array
   /** The area covered by the source picture, in pixels. The rest is letterbox padding. */

@@ -57,8 +57,15 @@ export function createRandom(seed: number) {
   return { uniform, gauss }
 }
 
+/** Size and format of a picture. */
+interface PictureView {
+  width: number
+  height: number
+  format: Exclude<ViewSpec['format'], 'JPEG'>
+}
+
 /** Bytes per pixel, all planes together. */
-const BYTES_PER_PIXEL: Record<Exclude<ViewSpec['format'], 'JPEG'>, number> = {
+const BYTES_PER_PIXEL: Record<PictureView['format'], number> = {
   GRAY8: 1,
   I420: 1.5,
   RGB: 3,
@@ -67,13 +74,16 @@ const BYTES_PER_PIXEL: Record<Exclude<ViewSpec['format'], 'JPEG'>, number> = {
   BGRP: 3,
 }
 
+function countBytes({ width, height, format }: PictureView): number {
+  // Planes with half the width and height have half of the next even number.
+  const toEven = (pixels: number) => (format === 'I420' ? Math.ceil(pixels / 2) * 2 : pixels)
+  return toEven(width) * toEven(height) * BYTES_PER_PIXEL[format]
+}
+
 /** Creates a picture without padding. `data` is zero by default. */
-export function createPicture(
-  view: { width: number; height: number; format: Exclude<ViewSpec['format'], 'JPEG'> },
-  data?: Uint8Array,
-): Picture {
+export function createPicture(view: PictureView, data?: Uint8Array): Picture {
   const { width, height, format } = view
-  const bytes = width * height * BYTES_PER_PIXEL[format]
+  const bytes = countBytes(view)
   if (data && data.length !== bytes) {
     throw new Error(
       `a picture of ${width}×${height} in ${format} has ${bytes} bytes, not ${data.length}`,

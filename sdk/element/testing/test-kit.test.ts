@@ -9,6 +9,7 @@ import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.t
 import { defineElement, type Frame, type Picture, z } from '../index.ts'
 import {
   createMemoryStorage,
+  createPicture,
   createStream,
   findProblems,
   formatRun,
@@ -219,5 +220,16 @@ describe('a video', () => {
   it('that cannot be decoded is rejected with the reason', async () => {
     const decoded = readAll('/nowhere.mp4', { view: { format: 'GRAY8', width: 32, height: 24 } })
     await expect(decoded).rejects.toThrow(/\/nowhere\.mp4 cannot be decoded: ./)
+  })
+})
+
+describe('a picture', () => {
+  it('has the bytes of one of media, also in I420 with odd sides', () => {
+    const sizes = [
+      createPicture({ format: 'RGB', width: 63, height: 47 }),
+      createPicture({ format: 'I420', width: 64, height: 48 }),
+      createPicture({ format: 'I420', width: 63, height: 47 }),
+    ].map(({ data }) => data.length)
+    expect(sizes).toEqual([3 * 63 * 47, 1.5 * 64 * 48, 1.5 * 64 * 48])
   })
 })

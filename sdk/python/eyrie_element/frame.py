@@ -84,7 +84,8 @@ class Picture:
 
     `pixels` is a read-only view of the memory to which the media service writes, valid until `process` returns: use
     `pixels.copy()` for what you need later. Its shape is (height, width) for GRAY8, (height, width, 3) for RGB and BGR,
-    (3, height, width) for RGBP and BGRP, (height * 3 // 2, width) for I420, and (bytes,) for JPEG.
+    (3, height, width) for RGBP and BGRP, (height * 3 // 2, width) for I420, whose sides are rounded up to even numbers
+    first, and (bytes,) for JPEG.
     """
 
     width: int

@@ -3,7 +3,9 @@ import struct
 import tempfile
 from unittest import TestCase
 
-from eyrie_element.process.ring import Ring
+import numpy
+
+from eyrie_element.process.ring import Ring, shape_pixels
 
 STRIDE = 4096
 
@@ -43,6 +45,10 @@ class RingTest(TestCase):
         picture = Ring(write_ring(b'JPEG', b'\xff\xd8\xff\xd9')).find_picture(5)
         assert picture
         self.assertEqual(picture.pixels.tobytes(), b'\xff\xd8\xff\xd9')
+
+    def test_rounds_odd_sides_of_i420_up(self) -> None:
+        payload = numpy.zeros(64 * 48 * 3 // 2, numpy.uint8)
+        self.assertEqual(shape_pixels(payload, 'I420', 63, 47).shape, (72, 64))
 
     def test_refuses_other_files(self) -> None:
         with tempfile.NamedTemporaryFile() as file:

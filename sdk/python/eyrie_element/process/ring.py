@@ -80,13 +80,14 @@ def shape_pixels(
     """Returns the bytes of a picture as an array of its rows and columns."""
     if pixel_format == 'JPEG':
         return data
+    even_width, even_height = width + width % 2, height + height % 2
     shapes = {
         'GRAY8': (height, width),
         'RGB': (height, width, 3),
         'BGR': (height, width, 3),
         'RGBP': (3, height, width),
         'BGRP': (3, height, width),
-        'I420': (height * 3 // 2, width),
+        'I420': (even_height * 3 // 2, even_width),
     }
     return data.reshape(shapes[pixel_format])
 

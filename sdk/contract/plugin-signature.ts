@@ -11,16 +11,18 @@ export const publisherKey = z
   .regex(/^[0-9a-f]{64}$/, 'must be an Ed25519 public key: 64 hexadecimal digits in lower case')
   .meta({ description: 'Public Ed25519 key of the publisher, 64 hexadecimal digits' })
 
-/** A character that is visible: neither a space nor one that controls or hides text. */
-const VISIBLE =
-  '[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]'
+/**
+ * A character that is visible: neither a space nor one that controls text, or that Unicode leaves
+ * without a glyph. U+2800 is a braille pattern without dots.
+ */
+const VISIBLE = '[^\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}\\u2800]'
 
 /** The name of a publisher. No two names look equal because of spaces or invisible characters. */
 export const publisherName = z
   .string()
   .max(100)
   .regex(
-    new RegExp(`^${VISIBLE}+(?: ${VISIBLE}+)*$`),
+    new RegExp(`^${VISIBLE}+(?: ${VISIBLE}+)*$`, 'u'),
     'must be words of visible characters, with single spaces',
   )
   .refine(name => name.isWellFormed(), 'must be valid Unicode')

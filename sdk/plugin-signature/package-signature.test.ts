@@ -230,6 +230,18 @@ describe('the keys of a publisher', () => {
     },
   )
 
+  it.each(['\u3164', '\ufe0f', '\u034f', '\u2800', '\u{e0041}'])(
+    'have no publisher with the invisible character %j, who would look like another one',
+    character => {
+      expect(() => generatePublisherKeys(`Acme${character}`)).toThrow('visible characters')
+    },
+  )
+
+  it('have publishers of all scripts', () => {
+    const name = 'Zoë 視覺 दृष्टि 😀'
+    expect(readSigningKey(generatePublisherKeys(name).privateKey).publisher).toBe(name)
+  })
+
   it('are rejected if they are damaged or of another type, without a word of their content', () => {
     const { privateKey } = generatePublisherKeys('Acme')
     const secret = privateKey.split('\\n')[1]!

@@ -26,7 +26,7 @@ import { type FiredAlert, storeNotifications } from './store-notifications.ts'
  * Messages arrive some time after their frames. Alerts are therefore evaluated for a moment this
  * long ago, when all messages about it have probably arrived.
  */
-const MESSAGE_DELAY_MS = 2000
+export const MESSAGE_DELAY_MS = 2000
 /** How much later than now an evaluation may be. */
 const MAX_LEAD_MS = 60_000
 

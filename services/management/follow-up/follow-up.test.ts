@@ -1,6 +1,6 @@
 import { ENGINE_STATUS } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createMessageFactory } from '../../../test/fixtures/management/engine-messages.ts'
 import {
   insertAlert,
@@ -44,6 +44,8 @@ const readKinds = async (kind: string) =>
   )
 
 describe('the end of an incident', () => {
+  beforeEach(() => fixture.setStatus(ENGINE_STATUS.online))
+
   it('is when its condition stopped holding, once the quiet time is over', async () => {
     await insert({}, { quiet_s: 60 })
     await count([0, 6], [10, 3])
@@ -62,9 +64,26 @@ describe('the end of an incident', () => {
     expect(await readEnd()).toBeNull()
   })
 
+  it('waits for what the engine has sent during an outage, which may continue the incident', async () => {
+    await insert({}, { quiet_s: 60 })
+    await count([0, 6], [10, 3])
+    await fixture.setStoredUntil(BEGIN + 20 * second)
+    await run(BEGIN + 30 * minute)
+    expect(await readEnd()).toBeNull()
+
+    await count([40, 7], [50, 3])
+    await fixture.setStoredUntil(BEGIN + 30 * minute)
+    await run(BEGIN + 30 * minute)
+    expect(await readIncidents(fixture.database, fixture.channel_id)).toMatchObject([{ count: 2 }])
+    expect(await readEnd()).toBe(50)
+    expect(await readKinds('notification')).toMatchObject([
+      { state: 'queued' },
+      { state: 'suppressed' },
+    ])
+  })
+
   it('comes when time alone releases the condition', async () => {
     await insert({ alert_threshold_key: 'up', alert_threshold: '0' }, { quiet_s: 30 })
-    await fixture.setStatus(ENGINE_STATUS.online)
     const { hello, crossing } = createMessageFactory()
     await fixture.consume([hello(), crossing(1, BEGIN)])
     // The window is a minute. Evaluation waits two seconds for late messages.
@@ -147,6 +166,7 @@ describe('an escalation', () => {
   })
 
   it('goes on after the incident has ended without a person who has seen it', async () => {
+    await fixture.setStatus(ENGINE_STATUS.online)
     await insert({}, { escalation, quiet_s: 0 })
     await count([0, 6], [1, 3], [2, 3])
     await run(Date.now() + 6 * minute)

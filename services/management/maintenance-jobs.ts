@@ -57,6 +57,7 @@ export function createJobs(options: JobsOptions): Jobs {
   const { data, events, secrets, localEngine, now, log } = options
   const { backupEgress, databaseUrl, isSupervised = false, tls, isDiskFull = () => false } = options
   const nowMs = () => now().getTime()
+  const startedAt = nowMs()
   const { management, engine } = readSettings(data)
   const writeArchive = createArchiveWriter({ data, databaseUrl, isSupervised })
   const expiry = createExpiryCheck({
@@ -84,11 +85,17 @@ export function createJobs(options: JobsOptions): Jobs {
       return count === 0 ? 'no message has expired' : `gave up ${count} messages`
     },
     async reports({ database, signal }) {
-      const { sent, failed } = await sendDueReports(database, nowMs(), signal)
-      const result = sent === 0 ? 'no report was due' : `sent ${sent} reports`
-      if (failed.length === 0) return result
-      const names = failed.map(name => `"${name}"`).join(', ')
-      return `${result}; could not create ${names}: read why with /report/schedule/list`
+      const options = { now: nowMs(), startedAt, signal }
+      const { sent, failed, waiting } = await sendDueReports(database, options)
+      const isNoneDue = sent === 0 && waiting.length === 0
+      const results = [isNoneDue ? 'no report was due' : `sent ${sent} reports`]
+      if (waiting.length > 0) {
+        results.push(`waiting for the events of an engine: ${quote(waiting)}`)
+      }
+      if (failed.length > 0) {
+        results.push(`could not create ${quote(failed)}: read why with /report/schedule/list`)
+      }
+      return results.join('; ')
     },
     pictures: context =>
       cleanPictures(context, {
@@ -111,3 +118,6 @@ export function createJobs(options: JobsOptions): Jobs {
   const guard = createJobGuard({ runner, isDiskFull, now: nowMs })
   return { runner, guard, alarms: () => [...guard.alarms(), ...expiry.alarms()] }
 }
+
+/** Returns names in a message, such as `"Visitors", "Queue"`. */
+const quote = (names: readonly string[]) => names.map(name => `"${name}"`).join(', ')

@@ -3,6 +3,7 @@ import { computeStatistic } from '@eyrie/contract/management/statistic'
 import { and, eq, exists, gte, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../db/database.ts'
 import { alert, channel, engineState, lease } from '../db/schema/index.ts'
+import { MESSAGE_DELAY_MS } from '../events/message-delay.ts'
 import {
   advanceMovingAverage,
   MOVING_AVERAGE,
@@ -22,11 +23,6 @@ import { evaluateActiveAlert, restartEvaluation } from './evaluate-active-alert.
 import { listStoredKeys } from './evaluate-alert.ts'
 import { type FiredAlert, storeNotifications } from './store-notifications.ts'
 
-/**
- * Messages arrive some time after their frames. Alerts are therefore evaluated for a moment this
- * long ago, when all messages about it have probably arrived.
- */
-export const MESSAGE_DELAY_MS = 2000
 /** How much later than now an evaluation may be. */
 const MAX_LEAD_MS = 60_000
 

@@ -1,8 +1,8 @@
 import { DEFAULT_QUIET_S } from '@eyrie/contract/management/alert-policy'
 import { sql } from 'drizzle-orm'
-import { MESSAGE_DELAY_MS } from '../alerts/evaluate-by-time.ts'
 import type { Transaction } from '../db/database.ts'
 import { toTimestamp } from '../db/sql-values.ts'
+import { MESSAGE_DELAY_MS } from '../events/message-delay.ts'
 import { activeCondition } from '../incidents/active-snoozes.ts'
 
 /**

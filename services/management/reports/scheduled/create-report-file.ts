@@ -1,8 +1,9 @@
 import { buffer } from 'node:stream/consumers'
 import { EyrieError } from '@eyrie/contract'
 import { eq } from 'drizzle-orm'
-import type { Database } from '../../db/database.ts'
-import { site } from '../../db/schema/index.ts'
+import type { Database, Transaction } from '../../db/database.ts'
+import { channel, site } from '../../db/schema/index.ts'
+import { isAnyOf } from '../../db/text-array.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
 import { createReport, type ReportRequest } from '../create-report.ts'
 import { writeReport } from '../formats/write-report.ts'
@@ -19,10 +20,14 @@ export interface PlannedReport {
   period: ReportPeriod
   /** When the report is created, in epoch ms. */
   now: number
+  /** The channels of which messages about the period may be missing. */
+  incompleteIds: readonly string[]
 }
 
 export interface CreatedFile {
   report: Report
+  /** The names of the incomplete channels. */
+  incompleteChannels: string[]
   content: Buffer
 }
 
@@ -35,7 +40,7 @@ export async function createReportFile(
   database: Database,
   planned: PlannedReport,
 ): Promise<CreatedFile> {
-  const report = await createReportAsOwner(database, planned)
+  const { report, incompleteChannels } = await createReportAsOwner(database, planned)
   const content = await buffer(await writeReport(report, planned.schedule.report_format))
   if (content.length > MAX_FILE_BYTES) {
     throw new EyrieError(
@@ -44,29 +49,39 @@ export async function createReportFile(
         'choose a longer report_interval, or fewer channels',
     )
   }
-  return { report, content }
+  return { report, incompleteChannels, content }
 }
 
 async function createReportAsOwner(
   database: Database,
-  { schedule, period, now }: PlannedReport,
-): Promise<Report> {
+  { schedule, period, now, incompleteIds }: PlannedReport,
+): Promise<Omit<CreatedFile, 'content'>> {
   const { site_id, user_id } = schedule
   // The schedule has no user if that user was deleted.
   const owner = user_id && (await database.system('reports', tx => loadPrincipal(tx, user_id)))
   if (!owner || owner.role === null) throw createAccessError(schedule)
 
-  const { report } = await database.as(
+  return database.as(
     owner,
     'reports',
     async tx => {
       const sites = await tx.select().from(site).where(eq(site.site_id, site_id))
       if (sites.length === 0) throw createAccessError(schedule)
-      return createReport(tx, toRequest(schedule, period), now)
+      const { report } = await createReport(tx, toRequest(schedule, period), now)
+      return { report, incompleteChannels: await readChannelNames(tx, incompleteIds) }
     },
     { accessMode: 'read only' },
   )
-  return report
+}
+
+/** Returns the names of those channels that the caller may see. */
+async function readChannelNames(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx
+    .select({ name: channel.channel_name })
+    .from(channel)
+    .where(isAnyOf(channel.channel_id, ids))
+    .orderBy(channel.channel_name)
+  return rows.map(({ name }) => name)
 }
 
 const createAccessError = ({ saved_by: savedBy }: ScheduledReport) =>

@@ -4,6 +4,8 @@ import type { Report, ReportSection } from '../report.ts'
 export interface ReportMessageOptions {
   /** The attachment. */
   file: ReportFile
+  /** The channels of which messages about the period may be missing. */
+  incompleteChannels: readonly string[]
   /** E-mail addresses. Each receiver gets an e-mail of their own. */
   receivers: readonly string[]
   /** Mail programs show the e-mails with the same key as one conversation. */
@@ -13,7 +15,7 @@ export interface ReportMessageOptions {
 /** Creates the e-mail that has a report as its attachment. */
 export function createReportRequest(
   report: Report,
-  { file, receivers, threadKey }: ReportMessageOptions,
+  { file, incompleteChannels, receivers, threadKey }: ReportMessageOptions,
 ): DeliveryRequest {
   const { title, siteName, timeZone, firstDay, lastDay, createdAt, sections } = report
   const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`
@@ -23,6 +25,7 @@ export function createReportRequest(
     subject,
     message: [
       `${siteName}, ${days} (${timeZone})`,
+      ...(incompleteChannels.length > 0 ? [describeIncomplete(incompleteChannels)] : []),
       ...(sections.length > 0 ? sections.map(describeTotals) : ['No channel has statistics.']),
       `The details are in the attached file ${file.file_name}.`,
     ].join('\n\n'),
@@ -44,6 +47,10 @@ export function createReportRequest(
     digest: true,
   }
 }
+
+const describeIncomplete = (channels: readonly string[]) =>
+  `INCOMPLETE: events of ${channels.join(', ')} may be missing, because their engine was ` +
+  'unreachable or had not sent all events yet.'
 
 /**
  * Returns the totals of a usecase as lines of text, with those of the previous period in a

@@ -68,7 +68,7 @@ const findPeriodBefore = (timeMs: number, { every, timeZone }: ReportTimes): Rep
   findLastPeriod({ count: 1, unit: every }, timeMs, timeZone)
 
 /** Returns when the report about a period is sent: on the day after the period. */
-const findSendingTime = ({ to }: ReportPeriod, times: ReportTimes): number =>
+export const findSendingTime = ({ to }: ReportPeriod, times: ReportTimes): number =>
   toSendingTime(toLocal(to, times.timeZone), times)
 
 /** Returns the moment at which reports are sent on the day of a local time. */

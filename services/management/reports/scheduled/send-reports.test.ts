@@ -9,6 +9,7 @@ import {
   insertChannel,
   insertEngine,
 } from '../../../../test/fixtures/management/engine-messages.ts'
+import { setStoredUntil } from '../../../../test/fixtures/management/ingest-database.ts'
 import type { InputOf, SignedInUser } from '../../../../test/fixtures/management/management.ts'
 import { sharedManagement } from '../../../../test/fixtures/management/shared-management.ts'
 import {
@@ -20,6 +21,7 @@ import {
   user,
   userUsecase,
 } from '../../db/schema/index.ts'
+import { toTimestamp } from '../../db/sql-values.ts'
 import { readReportFile } from '../../deliveries/report-files.ts'
 import { createIngest } from '../../events/ingest/ingest.ts'
 import { sendDueReports } from './send-reports.ts'
@@ -28,12 +30,16 @@ const routes = managementRoutes.reportSchedule
 let now = Date.parse('2026-03-04T12:00:00Z')
 const management = sharedManagement({ now: () => new Date(now) })
 const { signal } = new AbortController()
+/** When the service was started. */
+let startedAt: number
+let engineId: string
 let siteId: string
 let gate: string
 let manager: SignedInUser
 
 beforeAll(async () => {
   const engine = await insertEngine(management.database)
+  engineId = engine.engine_id
   siteId = engine.site_id
   await system(tx =>
     tx.update(site).set({ site_timezone: 'Europe/Berlin' }).where(eq(site.site_id, siteId)),
@@ -63,6 +69,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   now = Date.parse('2026-03-04T12:00:00Z')
+  startedAt = now
+  await storeOutputUntil('2026-04-01T00:00:00Z')
   await system(tx => tx.delete(reportSchedule))
   manager = await management.signIn('manager', { sites: [siteId] })
 })
@@ -91,8 +99,11 @@ const read = async (reportScheduleId: string): Promise<ReportSchedule> =>
 
 async function sendAt(time: string) {
   now = Date.parse(time)
-  return sendDueReports(management.database, now, signal)
+  return sendDueReports(management.database, { now, startedAt, signal })
 }
+
+const storeOutputUntil = (time: string) =>
+  system(tx => setStoredUntil(tx, engineId, toTimestamp(new Date(time))))
 
 const listDeliveries = () => system(tx => tx.select().from(delivery).orderBy(delivery.created_at))
 
@@ -102,6 +113,8 @@ async function readRows(reportId: string): Promise<Record<string, string>[]> {
   return parse(file!.content.toString(), { columns: true, bom: true })
 }
 
+const NONE = { sent: 0, failed: [], waiting: [] }
+
 describe('a scheduled report', () => {
   it('is stored once for each period of the site, with an e-mail to each receiver that has the file', async () => {
     const reportScheduleId = await create({ channel_ids: [gate] })
@@ -110,9 +123,9 @@ describe('a scheduled report', () => {
       next_report_at: '2026-03-05T06:00:00.000Z',
       saved_by: manager.email,
     })
-    expect(await sendAt('2026-03-05T05:59:59Z')).toEqual({ sent: 0, failed: [] })
-    expect(await sendAt('2026-03-05T06:00:00Z')).toEqual({ sent: 1, failed: [] })
-    expect(await sendAt('2026-03-05T06:00:01Z')).toEqual({ sent: 0, failed: [] })
+    expect(await sendAt('2026-03-05T05:59:59Z')).toEqual(NONE)
+    expect(await sendAt('2026-03-05T06:00:00Z')).toEqual({ ...NONE, sent: 1 })
+    expect(await sendAt('2026-03-05T06:00:01Z')).toEqual(NONE)
 
     const deliveries = await listDeliveries()
     expect(deliveries.map(({ recipient }) => recipient).toSorted()).toEqual([
@@ -160,6 +173,30 @@ describe('a scheduled report', () => {
     expect(await read(reportScheduleId)).toMatchObject({ last_day: '2026-03-06' })
   })
 
+  it('waits for the events that an engine has not sent yet, which belong to the period', async () => {
+    await create({ channel_ids: [gate] })
+    await storeOutputUntil('2026-03-04T22:59:59Z')
+    const waiting = { ...NONE, waiting: ['Visitors'] }
+    expect(await sendAt('2026-03-05T06:00:00Z')).toEqual(waiting)
+    // After a restart, it waits anew.
+    startedAt = Date.parse('2026-03-05T08:00:00Z')
+    expect(await sendAt('2026-03-05T08:59:59Z')).toEqual(waiting)
+
+    await storeOutputUntil('2026-03-04T23:00:02Z')
+    expect(await sendAt('2026-03-05T08:59:59Z')).toEqual({ ...NONE, sent: 1 })
+    const [{ request }] = (await listDeliveries()) as [typeof delivery.$inferSelect]
+    expect(request.message).not.toContain('INCOMPLETE')
+  })
+
+  it('is sent after an hour without the events that are still missing, and says so', async () => {
+    await create({ usecase_keys: ['line-crossing'] })
+    await storeOutputUntil('2026-03-04T12:00:00Z')
+    expect(await sendAt('2026-03-05T06:59:59Z')).toMatchObject({ sent: 0 })
+    expect(await sendAt('2026-03-05T07:00:00Z')).toEqual({ ...NONE, sent: 1 })
+    const [{ request }] = (await listDeliveries()) as [typeof delivery.$inferSelect]
+    expect(request.message).toContain('INCOMPLETE: events of Gate may be missing')
+  })
+
   it('contains what the person may see who saved it last, at the time of sending', async () => {
     await create({ report_to: ['a@example.com'] })
     await sendAt('2026-03-05T06:00:00Z')
@@ -187,7 +224,7 @@ describe('a scheduled report', () => {
     await system(tx =>
       tx.update(user).set({ is_active: false }).where(eq(user.user_id, manager.user_id)),
     )
-    expect(await sendAt('2026-03-05T06:00:00Z')).toEqual({ sent: 0, failed: ['Visitors'] })
+    expect(await sendAt('2026-03-05T06:00:00Z')).toEqual({ ...NONE, failed: ['Visitors'] })
     const formerManager = manager.email
     manager = await management.signIn('manager', { sites: [siteId] })
     const {
@@ -211,7 +248,7 @@ describe('a scheduled report', () => {
       report_problem: '',
       saved_by: manager.email,
     })
-    expect(await sendAt('2026-03-06T06:00:00Z')).toEqual({ sent: 1, failed: [] })
+    expect(await sendAt('2026-03-06T06:00:00Z')).toEqual({ ...NONE, sent: 1 })
   })
 
   it('of a deleted user is left out with the reason', async () => {

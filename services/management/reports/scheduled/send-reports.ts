@@ -6,39 +6,63 @@ import type { Database, Transaction } from '../../db/database.ts'
 import { reportSchedule, report as reportTable } from '../../db/schema/index.ts'
 import { storeDeliveries } from '../../deliveries/outbox.ts'
 import { createFileName } from '../report.ts'
-import { findLastPeriod } from '../report-period.ts'
+import { findLastPeriod, type ReportPeriod } from '../report-period.ts'
 import { type CreatedFile, createReportFile, type PlannedReport } from './create-report-file.ts'
+import { findIncompleteChannels } from './incomplete-channels.ts'
 import { createReportRequest } from './report-message.ts'
-import { findDuePeriods, findLastDay } from './report-times.ts'
+import { findDuePeriods, findLastDay, findSendingTime } from './report-times.ts'
 import { readSchedules, type ScheduledReport, toReportTimes } from './scheduled-report.ts'
 
 export interface SentReports {
   sent: number
   /** Names of the reports that could not be created. Their schedules say why. */
   failed: string[]
+  /** Names of the reports that wait until all messages about their period are stored. */
+  waiting: string[]
+}
+
+export interface DueOptions {
+  /** Epoch ms. */
+  now: number
+  /** When this service was started, in epoch ms. */
+  startedAt: number
+  signal: AbortSignal
 }
 
 /**
- * Stores the e-mails of all scheduled reports that are due at `now` (epoch ms), each period once.
- * A report that its owner may not create, or that is too large, is skipped, and the reason is
- * stored in its schedule.
+ * Maximum time for which a report waits for messages. After an outage of the appliance, its engines
+ * send what they have counted meanwhile, but an engine may also be broken.
+ */
+const MAX_WAIT_MS = 3_600_000
+
+/**
+ * Stores the e-mails of all scheduled reports that are due, each period once. A report that its
+ * owner may not create, or that is too large, is skipped, and the reason is stored in its schedule.
+ *
+ * A report waits while messages about its period may be missing. After an hour it is sent without
+ * them, and says so.
  */
 export async function sendDueReports(
   database: Database,
-  now: number,
-  signal: AbortSignal,
+  { now, startedAt, signal }: DueOptions,
 ): Promise<SentReports> {
   const schedules = await database.system('reports', tx => readSchedules(tx), {
     accessMode: 'read only',
   })
-  const result: SentReports = { sent: 0, failed: [] }
+  const result: SentReports = { sent: 0, failed: [], waiting: [] }
   for (const schedule of schedules.filter(({ is_active }) => is_active)) {
     const times = toReportTimes(schedule)
     let lastDay = schedule.last_day
     for (const period of findDuePeriods(times, lastDay, now)) {
       signal.throwIfAborted()
+      const planned = await planReport(database, schedule, period, now)
+      const deadline = Math.max(findSendingTime(period, times), startedAt) + MAX_WAIT_MS
+      if (planned.incompleteIds.length > 0 && now < deadline) {
+        result.waiting.push(schedule.report_name)
+        break
+      }
       const progress = { from: lastDay, to: findLastDay(period, times) }
-      const isCreated = await sendReport(database, { schedule, period, now }, progress)
+      const isCreated = await sendReport(database, planned, progress)
       if (isCreated) result.sent += 1
       else result.failed.push(schedule.report_name)
       lastDay = progress.to
@@ -62,11 +86,26 @@ export async function sendReportNow(
   )
   if (!schedule) throw new EyrieError('id', 'this scheduled report was deleted')
   const period = findLastPeriod({ count: 1, unit: schedule.report_every }, now, schedule.timeZone)
-  const file = await createReportFile(database, { schedule, period, now })
+  const file = await createReportFile(database, await planReport(database, schedule, period, now))
   const ids = await database.system('reports', tx => storeMessages(tx, schedule, file))
   // A schedule has at least one receiver.
   return ids[0]!
 }
+
+const planReport = async (
+  database: Database,
+  schedule: ScheduledReport,
+  period: ReportPeriod,
+  now: number,
+): Promise<PlannedReport> => ({
+  schedule,
+  period,
+  now,
+  // Before the report is created: what is stored meanwhile may or may not be in it.
+  incompleteIds: await database.system('reports', tx =>
+    findIncompleteChannels(tx, schedule, period),
+  ),
+})
 
 /** The `last_day` of a schedule before and after a report. */
 interface Progress {
@@ -124,7 +163,7 @@ async function tryToCreateFile(
 async function storeMessages(
   tx: Transaction,
   schedule: ScheduledReport,
-  { report, content }: CreatedFile,
+  { report, incompleteChannels, content }: CreatedFile,
 ): Promise<string[]> {
   const { report_schedule_id, report_format: format, report_to: receivers } = schedule
   const reportId = v7()
@@ -141,6 +180,11 @@ async function storeMessages(
     media_type: mediaType,
     file_name: createFileName(report, format),
   }
-  const request = createReportRequest(report, { file, receivers, threadKey: report_schedule_id })
+  const request = createReportRequest(report, {
+    file,
+    incompleteChannels,
+    receivers,
+    threadKey: report_schedule_id,
+  })
   return storeDeliveries(tx, [{ kind: 'report', report_schedule_id, report_id: reportId, request }])
 }

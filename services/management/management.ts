@@ -165,6 +165,7 @@ export function createManagement({ environment, log }: Dependencies): Service {
           ...isolation.alarms(),
           ...(backend?.alarms() ?? []),
           ...engines.map(describeOutage),
+          ...(backend?.fleet.alarms() ?? []),
           ...(backend?.systemAlerts.alarms() ?? []),
         ],
         engines,

@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { createLog } from '@eyrie/kit'
+import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
 import { getCreatedId, siteInput } from '../../../test/fixtures/management/hierarchy.ts'
@@ -39,6 +41,39 @@ async function addSecondSite(
 }
 
 describe('fleet', () => {
+  it(
+    'raises an alarm while no message of an engine can be stored',
+    async () => {
+      const fleet = await startFleet({ log: createLog('test', 'silent') })
+      const { port } = await startManagedEngine()
+      const engineId = await fleet.registerEngine({ engine_port: port, engine_name: 'Berlin' })
+      await fleet.untilStatus(engineId, 1)
+      const { source_id: sourceId } = await fleet.addSource(engineId, { address: 'cam.test/main' })
+      const addChannel = async () =>
+        fleet.addChannel(sourceId, await fleet.addPipeline(engineId, counting(sourceId)))
+      const execute = (statement: string) =>
+        fleet.database.system('test', tx => tx.execute(sql.raw(statement)))
+
+      await execute(`
+        create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'test' using errcode = '22P02'; end $$`)
+      await execute(
+        'create trigger refused before insert on event for each row execute function refuse()',
+      )
+      await vi.waitFor(async () => {
+        await addChannel()
+        expect(fleet.fleet.alarms()).toEqual([
+          expect.stringMatching(/^all events of engine Berlin are lost, because none /),
+        ])
+      }, LONG_MS)
+
+      await execute('drop trigger refused on event')
+      await addChannel()
+      await vi.waitFor(() => expect(fleet.fleet.alarms()).toEqual([]), LONG_MS)
+    },
+    LONG_MS,
+  )
+
   it(
     'creates the stored configuration on an engine and applies later changes',
     async () => {

@@ -39,6 +39,8 @@ export interface RunningFleet extends Fleet {
    * other services follow.
    */
   listOutages(): EngineOutage[]
+  /** Returns a message for each engine that this service follows and whose events are lost. */
+  alarms(): string[]
   stop(): Promise<void>
 }
 
@@ -220,6 +222,8 @@ export function createFleet(fleetOptions: FleetOptions): RunningFleet {
         a.engine_name.localeCompare(b.engine_name),
       )
     },
+
+    alarms: () => [...links.values()].flatMap(link => link.getAlarm() ?? []),
 
     async stop() {
       const stops = state.phase === 'running' ? state.stops : []

@@ -21,6 +21,8 @@ export interface Ingest {
    * Must not be called concurrently for the same engine.
    */
   consume(engineId: string, messages: readonly ReceivedMessage[]): Promise<number>
+  /** Returns how many messages of an engine were skipped since one of its events was stored. */
+  countSkipped(engineId: string): number
 }
 
 /** The video frame of a message. `epoch` and `pts` identify it within the stream. */

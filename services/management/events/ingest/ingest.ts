@@ -53,6 +53,8 @@ export function createIngest({
   now = () => performance.now(),
 }: IngestOptions): Ingest {
   const reports = createIngestReports(database, log, now)
+  /** The number of messages that were skipped since an event was stored, by engine id. */
+  const skipped = new Map<string, number>()
 
   const store = (engineId: string, messages: readonly ReceivedMessage[]) =>
     database.system('events', tx => storeMessages(tx, engineId, messages, subscribers), {
@@ -77,6 +79,7 @@ export function createIngest({
       await storeOrSkip(engineId, messages.slice(0, middle))
       return storeOrSkip(engineId, messages.slice(middle))
     }
+    if (stored.eventCount > 0) skipped.delete(engineId)
     await reports.reportGaps(engineId, stored.gaps)
     await reports.reportIgnored(engineId, stored.ignored)
     return stored.position
@@ -92,6 +95,7 @@ export function createIngest({
     if (!message || message.kind === 'hello' || message.kind === 'gap') throw error
     const { seq } = message
     const { position } = await store(engineId, [{ kind: 'gap', from: seq, to: seq }])
+    skipped.set(engineId, (skipped.get(engineId) ?? 0) + 1)
     await reports.reportSkipped(engineId, message, error)
     return position
   }
@@ -101,11 +105,13 @@ export function createIngest({
       const { seq } = await storeOrSkip(engineId, received)
       return seq
     },
+    countSkipped: engineId => skipped.get(engineId) ?? 0,
   }
 }
 
 /** The result of storing a batch of messages. */
 interface StoredBatch extends OutputProgress {
+  eventCount: number
   ignored: IgnoredPart[]
 }
 
@@ -152,7 +158,7 @@ async function storeMessages(
   // Last, because pictures may belong to events and notifications that have just been stored.
   await attachPictures(tx, { events, messages: pictures })
   await tx.update(engineState).set(progress.position).where(eq(engineState.engine_id, engineId))
-  return { ...progress, ignored }
+  return { ...progress, eventCount: events.length, ignored }
 }
 
 /**

@@ -74,6 +74,16 @@ describe('ingest of messages that cannot be stored', () => {
     expect(await readSeqs()).toEqual([4])
   })
 
+  it('counts the messages that are skipped until an event is stored', async () => {
+    const { hello, crossing, refused } = createMessages()
+    const { engine_id: engineId } = fixture.engine
+    await consume([hello(), refused(), refused(), refused()])
+    await consume([hello(), refused()])
+    expect(ingest.countSkipped(engineId)).toBe(4)
+    await consume([crossing(), refused()])
+    expect(ingest.countSkipped(engineId)).toBe(1)
+  })
+
   it('reports messages that are refused all the time once a minute, with their number', async () => {
     const { hello, refused } = createMessages()
     await consume([hello(), refused()])

@@ -52,6 +52,8 @@ export interface EngineLink {
   refresh(): void
   /** Returns why the engine cannot be used, after it could not be used for a few seconds. */
   getOutage(): EngineOutage | undefined
+  /** Returns a message for the operator while nothing of the engine's output can be stored. */
+  getAlarm(): string | undefined
   /** As `EngineSession.getOutputDelayMs`. Undefined while the engine is disconnected. */
   getOutputDelayMs(): number | undefined
   /**
@@ -96,6 +98,11 @@ type LinkState =
   /** Aborting `backoff` starts the next attempt at once. */
   | { phase: 'disconnected'; backoff: AbortController }
 
+/**
+ * The number of messages that were skipped one after the other from which all are considered lost.
+ * Fewer may be those of one defective plugin.
+ */
+const MIN_LOST_MESSAGES = 10
 /** Maximum time for which `reconcile` waits. */
 const RECONCILE_TIMEOUT_MS = 5000
 const DATABASE_RETRY_MS = 1000
@@ -287,6 +294,15 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     },
 
     getOutage: () => record && outage.current({ engine_id: engineId, engine_name: record.name }),
+
+    getAlarm() {
+      if (!record || options.ingest.countSkipped(engineId) < MIN_LOST_MESSAGES) return undefined
+      return (
+        `all events of engine ${record.name} are lost, because none of them can be stored: ` +
+        'read why in the log of management, "skipped engine messages that cannot be stored", ' +
+        'and correct the plugin, or report it with a support bundle if it concerns all channels'
+      )
+    },
 
     getOutputDelayMs: () =>
       state.phase === 'connected' ? state.session.getOutputDelayMs() : undefined,

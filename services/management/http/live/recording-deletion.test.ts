@@ -48,10 +48,12 @@ beforeEach(() => {
   requests = []
 })
 
+/** Starts a service that replies with JSON, or that closes each connection without a `reply`. */
 async function upstream(name: string, reply: unknown) {
   const server = createServer(({ method, url, headers }, response) => {
     if (name === 'media') requests.push(`${method} ${url} ${headers.authorization}`)
-    response.end(JSON.stringify(reply))
+    if (reply === undefined) response.destroy()
+    else response.end(JSON.stringify(reply))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -60,7 +62,11 @@ async function upstream(name: string, reply: unknown) {
 }
 
 /** Requests a deletion. The engine exports channel 7, which is shown in stream 3. */
-async function requestDeletion(stream: number, as: SignedInUser | { token: string } | undefined) {
+async function requestDeletion(
+  stream: number,
+  as: SignedInUser | { token: string } | undefined,
+  media = upstream('media', deleted),
+) {
   const stream3 = { id: 3, hostname: '127.0.0.1', port: 1 }
   const app = new Hono().route(
     '/live/recordings',
@@ -74,7 +80,7 @@ async function requestDeletion(stream: number, as: SignedInUser | { token: strin
       engine: await upstream('engine', {
         channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }],
       }),
-      media: await upstream('media', deleted),
+      media: await media,
     }),
   )
   app.onError((error, c) => c.json({ reason: error.message }, (error as EyrieError).status as 401))
@@ -100,6 +106,22 @@ it('deletes recordings of visible streams for managers, and audits it', async ()
     {
       ...{ actor: manager.email, operation: '/live/recordings', record_id: '3', change: 'delete' },
       before: { ...Object.fromEntries(times), ...deleted },
+    },
+  ])
+})
+
+it('audits a deletion of which the result is unknown, because media has not responded', async () => {
+  const { status } = await requestDeletion(5, management.superadmin, upstream('media', undefined))
+  expect(status).toBe(503)
+  expect(requests).toHaveLength(1)
+  const { response } = await management.call(managementRoutes.audit.list, { record: 'recording' })
+  expect(response.filter(({ record_id }) => record_id === '5')).toMatchObject([
+    {
+      change: 'delete',
+      before: {
+        ...Object.fromEntries(new URLSearchParams(TIMES)),
+        failure: expect.stringContaining('media'),
+      },
     },
   ])
 })

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { EyrieError } from '@eyrie/contract'
-import { recordingsDeleted } from '@eyrie/contract/recording'
+import { type RecordingsDeleted, recordingsDeleted } from '@eyrie/contract/recording'
 import { and, eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
@@ -24,7 +25,8 @@ const OPERATION = '/live/recordings'
 /**
  * `DELETE /{stream}?from=&to=` deletes recordings of a stream. The caller must be a manager who
  * may see the stream. Deleting always requires sign-in, even on the appliance itself. Every
- * deletion is audited.
+ * deletion is audited before it begins, so that none goes unrecorded, and its result is added to
+ * the entry.
  */
 export function createRecordingDeletionRoutes(options: RecordingDeletionOptions): Hono {
   const { identify, findChannels, database, engine, media } = options
@@ -42,15 +44,23 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
       if (!visibleStreams.has(stream)) throw new EyrieError('id', `stream ${stream} does not exist`)
     }
 
-    const response = await media.fetch(path + toRecordingQuery(c), { method: 'DELETE' })
-    const deleted = recordingsDeleted.parse(await response.json())
-
     const { from = null, to = null } = c.req.query()
-    await auditDeletion(database(), caller, { stream, details: { from, to, ...deleted } })
+    const recordResult = await auditDeletion(database(), caller, { stream, range: { from, to } })
+    const deleted = await deleteRecordings(media, path + toRecordingQuery(c)).catch(async error => {
+      // Some recordings may be deleted nevertheless, for example if media responds too late.
+      await recordResult({ failure: (error as Error).message })
+      throw error
+    })
+    await recordResult(deleted)
     return c.json(deleted)
   })
 
   return app
+}
+
+async function deleteRecordings(media: Upstream, path: string): Promise<RecordingsDeleted> {
+  const response = await media.fetch(path, { method: 'DELETE' })
+  return recordingsDeleted.parse(await response.json())
 }
 
 /**
@@ -64,15 +74,17 @@ function assertCanDelete(caller: Principal): void {
 
 /**
  * Adds an audit entry for the organization of the source, or for superadmins if the
- * source no longer exists.
+ * source no longer exists. Resolves to a function that adds the result to the entry.
  */
 async function auditDeletion(
   database: Database,
   { user_id, actor, address }: Principal,
-  { stream, details }: { stream: number; details: Record<string, unknown> },
-): Promise<void> {
+  { stream, range }: { stream: number; range: { from: string | null; to: string | null } },
+): Promise<(result: Record<string, unknown>) => Promise<void>> {
+  const auditId = randomUUID()
   await database.system(OPERATION, async tx => {
     await tx.insert(audit).values({
+      audit_id: auditId,
       user_id,
       actor,
       operation: OPERATION,
@@ -80,11 +92,19 @@ async function auditDeletion(
       record: 'recording',
       record_id: String(stream),
       change: 'delete',
-      before: details,
+      before: range,
       after: null,
       organization_id: await findOrganizationId(tx, stream),
     })
   })
+  return async result => {
+    await database.system(OPERATION, tx =>
+      tx
+        .update(audit)
+        .set({ before: { ...range, ...result } })
+        .where(eq(audit.audit_id, auditId)),
+    )
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 # Debian packages by purpose. Sourced by setup.sh; management reads the list parser_packages.
 
 # Whether a package is installed, for one architecture or for several.
-is_installed() { [[ $(dpkg-query -W -f ' ${db:Status-Status} ' "$1" 2>/dev/null) == *' installed '* ]]; }
+is_installed() { [[ " $(dpkg-query -W -f '${db:Status-Status} ' "$1" 2>/dev/null) " == *' installed '* ]]; }
 
 # Decoding, scaling and encoding, the compiler and headers for the GStreamer addon, and fonts for reports as PDF files. HTTP
 # cameras need libsoup, a dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS. Plugins in

@@ -15,7 +15,7 @@ const record = (step: string) => `echo ${step} >>"$ROOT/steps"`
  */
 const PROGRAMS: Record<string, string> = {
   // Prints nothing between the states, unless the format does.
-  'dpkg-query': `case "$3" in ' '*) echo ' installed  installed ' ;; *) echo installedinstalled ;; esac`,
+  'dpkg-query': `case "$3" in *' ') echo 'installed installed ' ;; *) echo installedinstalled ;; esac`,
   'apt-cache': '',
   'apt-get': record('apt-get'),
   getent: '',

@@ -10,13 +10,14 @@ import {
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 
 const { alert, calendar, schedule, scheduleException, site } = managementRoutes
-let now: Date
+const NOON = new Date('2026-11-20T12:00:00Z')
+let now = NOON
 const management = sharedManagement({ now: () => now })
 
 let place: Hierarchy
 let alertId: string
 beforeEach(async () => {
-  now = new Date('2026-11-20T12:00:00Z')
+  now = NOON
   place = await createHierarchy(management, crypto.randomUUID())
   alertId = getCreatedId(await management.call(alert.create, alertInput(place.channel_id)))
 })

@@ -29,5 +29,6 @@ export default defineConfig({
     // long.
     testTimeout: 120_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -235,11 +235,11 @@ describe('obtainWorker', () => {
     const stop = new AbortController()
     const environment = createEnvironment('http://127.0.0.1:9', programs)
     const done = obtainWorker(environment, silentLog, stop.signal, folder)
-    await expect.poll(() => existsSync(started), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => existsSync(started)).toBe(true)
     stop.abort()
     await done
     const isUnlocked = () => spawnSync('flock', ['-n', join(folder, 'lock'), 'true']).status === 0
-    await expect.poll(isUnlocked, { timeout: 60_000 }).toBe(true)
+    await expect.poll(isUnlocked).toBe(true)
   }, 180_000)
 
   it('logs that its process cannot be started, and does not reject', async () => {

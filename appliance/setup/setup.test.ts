@@ -135,7 +135,7 @@ it('waits for another setup of the checkout', async () => {
     })
   const first = start()
   const firstExit = once(first, 'exit')
-  await expect.poll(() => readSteps(root), { timeout: 60_000 }).toEqual(['npm'])
+  await expect.poll(() => readSteps(root)).toEqual(['npm'])
   const second = start()
   const secondExit = once(second, 'exit')
   const [output] = await once(second.stderr, 'data')

@@ -129,7 +129,7 @@ it('closes new connections of a client that has too many, and accepts others whe
   // The server notices a moment after the client that a connection is closed.
   const request = () =>
     fetch(`http://127.0.0.1:${server.port}/hello`).then(({ status }) => status, String)
-  await expect.poll(request, { timeout: 60_000 }).toBe(200)
+  await expect.poll(request).toBe(200)
   await server.close()
 })
 

@@ -242,7 +242,7 @@ describe('live page', () => {
     const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })
     onTestFinished(() => page.close())
     await openConsole(page, appliance)
-    await expect.poll(() => page.title(), { timeout: 60_000 }).toBe('numbers.mp4 – Eyrie')
+    await expect.poll(() => page.title()).toBe('numbers.mp4 – Eyrie')
     const requestedUrls: string[] = []
     page.on('request', request => requestedUrls.push(request.url()))
     const unreachableSource = page.getByRole('link', { name: 'not connected' })
@@ -251,7 +251,7 @@ describe('live page', () => {
     )
     await unreachableSource.click()
     await page.getByRole('alert').getByText('No video from the source').waitFor()
-    await expect.poll(() => page.title(), { timeout: 60_000 }).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
+    await expect.poll(() => page.title()).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
 
     const problem = page.locator('.problem')
     expect(await problem.textContent()).toMatch(
@@ -307,7 +307,7 @@ describe('live page', () => {
     })
     // The time that the appliance takes to start does not count.
     await appliance.waitForLine(/ready: open/)
-    await expect.poll(() => page.getByText('retrying').count(), { timeout: 60_000 }).toBe(0)
+    await expect.poll(() => page.getByText('retrying').count()).toBe(0)
     const exact = (await collectSamples(page, 20, ({ exact }) => exact)).filter(
       ({ exact }) => exact,
     )

@@ -35,5 +35,5 @@ test('the service exposes the state of its database', { timeout: 180_000 }, asyn
   })
   onTestFinished(() => management.stop())
   const read = async () => (await fetch(`${management.url}/metrics`)).text()
-  await expect.poll(read, { timeout: 60_000 }).toContain('eyrie_management_database_up 1')
+  await expect.poll(read).toContain('eyrie_management_database_up 1')
 })

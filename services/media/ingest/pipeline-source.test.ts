@@ -58,7 +58,7 @@ it.each([
 ])('replaces a decoder that %s by the next best one', async (_, broken) => {
   const { source, statuses, frame } = await playWith([broken, 'avdec_h264'])
   await frame
-  await expect.poll(() => source.status().decoder, { timeout: 60_000 }).toBe('avdec_h264')
+  await expect.poll(() => source.status().decoder).toBe('avdec_h264')
   expect(statuses.filter(({ state }) => state === 'failed')).toEqual([])
 })
 
@@ -90,6 +90,6 @@ it('a file ends, and is not played again, if decoding starts after the last keyf
     keyframeInterval: 30,
     late: true,
   })
-  await expect.poll(() => source.status().state, { timeout: 60_000 }).toBe('ended')
+  await expect.poll(() => source.status().state).toBe('ended')
   expect(source.stats().packets).toBe(30)
 })

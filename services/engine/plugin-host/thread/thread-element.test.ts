@@ -201,7 +201,7 @@ describe('element in a thread', () => {
     await expect(
       openWith(`return { view: { format: 'XYZ' }, process: () => ({}), ${closes} }`),
     ).rejects.toThrow()
-    await expect.poll(() => logged, { timeout: 60_000 }).toContainEqual([{}, 'closed'])
+    await expect.poll(() => logged).toContainEqual([{}, 'closed'])
   })
 
   it.each([

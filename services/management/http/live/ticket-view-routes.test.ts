@@ -238,7 +238,7 @@ describe('WHEP through the management service', needs(webrtcWorkerRequirement), 
     await send('POST', whep, offer)
     expect(await countViewers()).toBe(2)
     await revokeSessions(viewer)
-    await expect.poll(countViewers, { timeout: 60_000 }).toBe(1)
+    await expect.poll(countViewers).toBe(1)
   })
 
   it('ends a session whose ticket has expired at its Location', async () => {

@@ -79,7 +79,7 @@ describe('relayWebSocket', () => {
       expect((data as Buffer)[0]).toBe(received++ % 251)
     })
     client.resume()
-    await expect.poll(() => received, { timeout: 60_000 }).toBe(MESSAGES)
+    await expect.poll(() => received).toBe(MESSAGES)
   })
 
   it('closes upstream when the client disconnects', async () => {

@@ -105,15 +105,17 @@ describe('HTTP camera', () => {
       const control = await media.connectControl()
       await control.apply(camera({ url: url(path) }, { rate: 5 }))
       await control.message('frame', ({ n }) => n >= 8)
-      const frames = control.messages.filter(isFrame)
+      const listFrames = () => control.messages.filter(isFrame)
+      const frames = listFrames()
       const seconds = (frames.at(-1)!.pts - frames[0]!.pts) / TICKS_PER_SECOND
       const passed = frames.at(-1)!.n - frames[0]!.n
       // One frame per fifth of a second; the first and the last may be incomplete.
       expect(passed).toBeLessThan(seconds * 5 + 1)
-      // The median, because a busy machine may receive nothing for a moment.
-      const intervals = frames.slice(1).map(({ pts }, i) => pts - frames[i]!.pts)
-      const median = intervals.toSorted((a, b) => a - b)[Math.floor(intervals.length / 2)]!
-      expect(median / TICKS_PER_SECOND).toBeLessThan(1.5 / 5)
+
+      // It is not limited to less. A busy machine may receive hardly anything for seconds.
+      const intervals = () => listFrames().map(({ pts }, i, all) => pts - (all[i - 1]?.pts ?? 0))
+      const shortest = () => Math.min(...intervals().slice(1)) / TICKS_PER_SECOND
+      await expect.poll(shortest).toBeLessThan(1.5 / 5)
     },
   )
 

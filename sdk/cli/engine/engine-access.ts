@@ -109,7 +109,7 @@ export function parseServiceUrl(url: string, example: string): string {
  * Reads a secret that the supervisor generated at its first start. Returns undefined if the
  * file does not exist.
  */
-export function readSecret(data: string, name: string): string | undefined {
+function readSecret(data: string, name: string): string | undefined {
   const file = join(data, 'secrets', name)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { getCompileCacheDir } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { Log } from '@eyrie/kit'
-import { type LaunchedProcess, launchNode } from '@eyrie/kit/launcher/launch'
+import { type LaunchedProcess, launchNode, waitForSuccess } from '@eyrie/kit/launcher/launch'
 import { createCompilerPolicy, createWorkerPolicy } from './worker-policy.ts'
 
 /**
@@ -61,10 +60,8 @@ export function launchWorker(
  * Stores the compiled code of workers in the background, for the next starts. Returns a function
  * that stops this. Needed if a worker has started without stored code.
  */
-export function provideWorkerCode(
-  log: Log,
-  codeFolder = getWorkerCodeFolder(),
-): () => Promise<void> {
+export function provideWorkerCode(log: Log): () => Promise<void> {
+  const codeFolder = getWorkerCodeFolder()
   if (codeFolder === undefined) return async () => {}
   const abort = new AbortController()
   const stored = storeWorkerCode(codeFolder, abort.signal).catch(error => {
@@ -105,6 +102,5 @@ async function compileWorker(codeFolder: string, signal: AbortSignal): Promise<v
     signal,
   })
   child.once('message', () => child.disconnect())
-  const [code, killedBy] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`the process has ended with ${killedBy ?? `exit code ${code}`}`)
+  await waitForSuccess(child)
 }

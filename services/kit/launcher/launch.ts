@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -116,6 +117,12 @@ export function launchNode(
 ): LaunchedProcess {
   const execute = [...(policy.execute ?? []), process.execPath]
   return launch([process.execPath, ...nodeOptions, module], { ...policy, execute }, options)
+}
+
+/** Resolves when a process has ended with exit code 0. Rejects if it has ended otherwise. */
+export async function waitForSuccess(child: ChildProcess): Promise<void> {
+  const [code, killedBy] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`the process has ended with ${killedBy ?? `exit code ${code}`}`)
 }
 
 async function readReport(child: ChildProcess, descriptor: number): Promise<LaunchReport> {

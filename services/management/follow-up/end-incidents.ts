@@ -2,7 +2,7 @@ import { DEFAULT_QUIET_S } from '@eyrie/contract/management/alert-policy'
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { toTimestamp } from '../db/sql-values.ts'
-import { MESSAGE_DELAY_MS } from '../events/message-delay.ts'
+import { completeUntil } from '../events/message-delay.ts'
 import { activeCondition } from '../incidents/active-snoozes.ts'
 
 /**
@@ -32,10 +32,7 @@ export async function endIncidents(tx: Transaction, now: number): Promise<void> 
           state.released_at is not null
           and greatest(state.released_at, incident.last_at)
             + coalesce(policy.quiet_s, ${DEFAULT_QUIET_S}) * interval '1 second'
-            <= least(
-              ${toTimestamp(now)},
-              coalesce(lease.stored_until, '-infinity') - ${MESSAGE_DELAY_MS} * interval '1 ms'
-            )
+            <= least(${toTimestamp(now)}, ${completeUntil})
         )
       )`)
 }

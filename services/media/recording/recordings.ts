@@ -108,9 +108,10 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   const nowUs = () => clock.wall() * 1000
 
+  /** Repeats a check until `stop`, after `first`, the first one, which has been started. */
   async function repeatUntilStopped(
+    first: void | Promise<void>,
     check: () => void | Promise<void>,
-    first: void | Promise<void> = check(),
   ) {
     await first
     for (;;) {
@@ -238,9 +239,9 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         },
         error => log.error({ err: error }, 'failed to rebuild the index of recordings'),
       )
-      retentionEnded = repeatUntilStopped(applyRetention)
-      void repeatUntilStopped(measureDisk, measured)
-      void repeatUntilStopped(checkSilence)
+      retentionEnded = repeatUntilStopped(applyRetention(), applyRetention)
+      void repeatUntilStopped(measured, measureDisk)
+      void repeatUntilStopped(checkSilence(), checkSilence)
       // Live views start even if the disk hangs.
       await withTimeout(START_TIMEOUT_MS, measured).catch(() => {})
     },

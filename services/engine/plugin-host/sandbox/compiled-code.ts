@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '@eyrie/element'
-import { launch } from '@eyrie/kit/launcher/launch'
+import { launch, waitForSuccess } from '@eyrie/kit/launcher/launch'
 import { Mutex } from 'async-mutex'
 import { createCompilerCommand, createCompilerPolicy } from './process-policy.ts'
 import { isPython } from './python/python-process.ts'
@@ -83,6 +82,5 @@ export async function storeCompiledCode(codeFolder: string, entry?: string): Pro
     createCompilerPolicy(codeFolder, entry),
     { output: 'ignore', timeoutMs: MAX_COMPILE_MS },
   )
-  const [code, signal] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`the process has ended with ${signal ?? `exit code ${code}`}`)
+  await waitForSuccess(child)
 }

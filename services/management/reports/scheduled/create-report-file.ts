@@ -74,7 +74,7 @@ async function createReportAsOwner(
   )
 }
 
-/** Returns the names of those channels that the caller may see. */
+/** Returns the names of the channels. Omits channels that are hidden from the caller. */
 async function readChannelNames(tx: Transaction, ids: readonly string[]): Promise<string[]> {
   const rows = await tx
     .select({ name: channel.channel_name })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
 import { textArray, toTimestamp, uuidArray } from '../../db/sql-values.ts'
-import { MESSAGE_DELAY_MS } from '../../events/message-delay.ts'
+import { completeUntil } from '../../events/message-delay.ts'
 import type { ReportPeriod } from '../report-period.ts'
 import type { ScheduledReport } from './scheduled-report.ts'
 
@@ -22,6 +22,6 @@ export async function findIncompleteChannels(
     where channel.site_id = ${siteId}
       and (${channelIds.length === 0} or channel.channel_id = any (${uuidArray(channelIds)}))
       and (${usecaseKeys.length === 0} or usecase.usecase_key = any (${textArray(usecaseKeys)}))
-      and coalesce(lease.stored_until, '-infinity') < ${toTimestamp(to + MESSAGE_DELAY_MS)}`)
+      and ${completeUntil} < ${toTimestamp(to)}`)
   return rows.map(({ channel_id }) => channel_id)
 }

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
-import { createServer, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { findFreePort } from '../../test/fixtures/network/free-ports.ts'
+import { startTcpServer } from '../../test/fixtures/network/tcp-server.ts'
 import { createCheckedEgress } from './egress/egress.ts'
 import { findServerAddress } from './egress/server-address.ts'
 import { waitForServer } from './wait-for-server.ts'
@@ -13,17 +13,7 @@ const { signal } = new AbortController()
 const egress = createCheckedEgress(() => {})
 const sleepForAnHour = (ended: AbortSignal) => wait(HOUR_MS, undefined, { signal: ended })
 
-/** Starts a server that counts its connections. */
-async function listen(port: number) {
-  let connections = 0
-  const server = createServer(socket => {
-    connections += 1
-    socket.destroy()
-  }).listen(port, host)
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return { connections: () => connections }
-}
+const listen = (port: number) => startTcpServer(socket => socket.destroy(), { port })
 
 describe('the pause before the next attempt', () => {
   it('ends as soon as an unreachable server listens again, long before the back-off', async () => {
@@ -52,10 +42,10 @@ describe('the pause before the next attempt', () => {
       sleep: () => slept.promise,
       signal,
     })
-    await vi.waitUntil(() => server.connections() === 1)
+    await vi.waitUntil(() => server.connections.length === 1)
     slept.resolve()
     expect(await returned).toBe(false)
-    expect(server.connections()).toBe(1)
+    expect(server.connections).toHaveLength(1)
   })
 
   it('ends if a server that was unreachable listens already when it is first probed', async () => {

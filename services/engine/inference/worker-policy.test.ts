@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { launchNode } from '@eyrie/kit/launcher/launch'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import type { Attack } from './hostile-worker.fixture.ts'
 import { createWorkerPolicy } from './worker-policy.ts'
@@ -22,14 +22,6 @@ async function attackFromWorker(
   return (await answer)[0]
 }
 
-async function startTarget(): Promise<{ port: number; connections: number[] }> {
-  const connections: number[] = []
-  const server = createServer(socket => connections.push(socket.localPort!)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return { port: (server.address() as AddressInfo).port, connections }
-}
-
 describe('inference worker', () => {
   it('reads its models, and reaches nothing else when a model is hostile', async () => {
     const data = createTemporaryFolder()
@@ -38,7 +30,7 @@ describe('inference worker', () => {
     const model = join(models, 'model.onnx')
     const secret = join(data, 'configuration.json')
     for (const path of [model, secret]) writeFileSync(path, 'content')
-    const { port, connections } = await startTarget()
+    const { port, connections } = await startTcpServer()
     const victim = spawn('/bin/sleep', ['600'])
     onTestFinished(() => void victim.kill('SIGKILL'))
 

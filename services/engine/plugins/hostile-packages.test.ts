@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -16,6 +14,7 @@ import {
   createTarball,
 } from '../../../test/fixtures/engine/plugin-package.ts'
 import type { TestPlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 
 let data: string
 let engine: Service
@@ -307,11 +306,7 @@ describe('plugin upload inspects a package that, while it is loaded,', () => {
     (await upload(await withModule(statement))).body.reason
 
   it('opens a connection, without reaching the server', async () => {
-    const connections: unknown[] = []
-    const server = createServer(socket => connections.push(socket)).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
+    const { port, connections } = await startTcpServer()
     const module = `import { connect } from 'node:net'
       await new Promise((done, fail) => connect(${port}, '127.0.0.1').on('connect', done).on('error', fail))`
     expect(await reasonOf(module)).toMatch(/failed to load .*connect EPERM 127\.0\.0\.1/)

@@ -14,11 +14,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { arch, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { readOwnIsolation, toIsolation } from './isolation.ts'
@@ -302,11 +302,7 @@ describe('launched Node', () => {
   })
 
   it('opens no connection', async () => {
-    const connections: unknown[] = []
-    const server = createServer(socket => connections.push(socket)).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as { port: number }
+    const { port, connections } = await startTcpServer()
     const folder = createTemporaryFolder()
     const module = join(folder, 'module.mjs')
     writeFileSync(

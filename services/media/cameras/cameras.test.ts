@@ -1,16 +1,15 @@
 // @module-tag long
 
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import type { CameraReport } from '@eyrie/contract/camera'
 import { cameraReport } from '@eyrie/contract/camera'
 import { listen } from '@eyrie/kit'
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { startHttpCamera } from '../../../test/fixtures/cameras/http-camera.ts'
 import { startOnvifDevice } from '../../../test/fixtures/cameras/onvif-device.ts'
 import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { startMediaProcess } from '../../../test/fixtures/processes/media-process.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
@@ -177,7 +176,10 @@ describe('camera test', () => {
     ],
     [
       'a camera that never responds',
-      async () => ({ url: `rtsp://127.0.0.1:${await silentPort()}/x`, transport: 'tcp' }),
+      async () => ({
+        url: `rtsp://127.0.0.1:${(await startTcpServer()).port}/x`,
+        transport: 'tcp',
+      }),
       /does not respond/,
     ],
   ]
@@ -254,15 +256,3 @@ describe('cameras through the engine', () => {
     expect((await call('GET', '/cameras/discover?host=a/b')).status).toBe(400)
   })
 })
-
-/** Opens a port that accepts connections but never sends anything. */
-async function silentPort(): Promise<number> {
-  const sockets = new Set<{ destroy(): void }>()
-  const server = createServer(socket => sockets.add(socket)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
-}

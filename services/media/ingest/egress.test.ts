@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { AddressObject, DesiredSource, SourceStatus } from '@eyrie/contract'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startHttpCamera } from '../../../test/fixtures/cameras/http-camera.ts'
 import { createDesiredSource, createViewSpec } from '../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 
 const views = { grey: createViewSpec({ format: 'GRAY8', width: 64 }) }
 const isLost = ({ state, reason }: SourceStatus) => state !== 'running' && reason !== undefined
@@ -21,21 +20,13 @@ async function play(address: AddressObject, until = isLost, type: DesiredSource[
 /** Starts a TCP server. `answer` returns the response to each chunk that a client sends. */
 async function listen(answer: (request: string) => string = () => '') {
   const received: string[] = []
-  const sockets = new Set<Socket>()
-  const server = createServer(socket => {
-    sockets.add(socket)
-    socket.on('error', () => {})
+  const { port } = await startTcpServer(socket =>
     socket.on('data', data => {
       received.push(String(data))
       socket.write(answer(String(data)))
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  return { port: (server.address() as AddressInfo).port, received }
+    }),
+  )
+  return { port, received }
 }
 
 describe('an HTTP camera', () => {

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import type { MqttSettings } from '@eyrie/contract/management/mqtt-settings'
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { brokerEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { mosquittoRequirement, startMosquitto } from '../../../test/fixtures/network/mosquitto.ts'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import {
   startWebhookReceiver,
@@ -125,16 +124,13 @@ describe('publisher', needs(mosquittoRequirement), () => {
 
   it('pauses for longer each time while the broker accepts connections and closes them soon', async () => {
     const connectionTimes: number[] = []
-    const server = createServer(socket => {
+    const { port } = await startTcpServer(socket => {
       connectionTimes.push(performance.now())
       socket.once('data', () => {
         socket.write(CONNACK)
         socket.once('data', () => socket.destroy())
       })
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const { port } = server.address() as AddressInfo
+    })
     await start({ mqtt_url: `mqtt://127.0.0.1:${port}` }, response => response.end())
     await vi.waitUntil(() => connectionTimes.length === 5)
     const [before = 0, last = 0] = connectionTimes.slice(-2)

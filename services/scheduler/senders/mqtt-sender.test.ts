@@ -1,9 +1,9 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { createEgress, readEnvironment } from '@eyrie/kit'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { localWebhookEgress } from '../../../test/fixtures/network/local-egress.ts'
 import { mosquittoRequirement } from '../../../test/fixtures/network/mosquitto.ts'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { trustCertificate } from '../../../test/fixtures/network/trust-certificate.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
 import {
@@ -25,13 +25,8 @@ const account = { action_access_id: 'box', action_access_token: 'right' }
  * Starts a server that handles a connection in a way of its own. Returns the address of a topic.
  */
 async function startBadBroker(handle: (socket: Socket) => void): Promise<string> {
-  const server = createServer(socket => {
-    socket.on('error', () => {})
-    handle(socket)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}/a`
+  const { port } = await startTcpServer(handle)
+  return `mqtt://127.0.0.1:${port}/a`
 }
 
 const CONNACK = { v5: Buffer.from('200300' + '0000', 'hex'), v4: Buffer.from('20020000', 'hex') }

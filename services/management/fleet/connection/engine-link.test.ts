@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { readTlsIdentity, trustCertificate } from '@eyrie/kit'
@@ -8,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../../test/fixtures/management/fleet.ts'
 import { createCertificate } from '../../../../test/fixtures/network/certificate.ts'
 import { findFreePort } from '../../../../test/fixtures/network/free-ports.ts'
+import { startTcpServer } from '../../../../test/fixtures/network/tcp-server.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { lease } from '../../db/schema/index.ts'
 
@@ -15,33 +14,18 @@ const LONG_MS = 400_000
 const HOUR_MS = 3_600_000
 const { engine: engines } = managementRoutes
 
-/** Starts a server that accepts, counts and closes every connection. */
-async function serveRefusals(): Promise<{ port: number; connections(): number }> {
-  let connections = 0
-  const server = createServer(socket => {
-    connections += 1
-    socket.destroy()
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return { port: (server.address() as { port: number }).port, connections: () => connections }
-}
-
 describe('engine link', () => {
   it(
     'reports refused, silent, unauthorized, unlicensed and online engines',
     async () => {
       const fleet = await startFleet()
-      const silent = createServer(() => {}).listen(0, '127.0.0.1')
-      await once(silent, 'listening')
-      onTestFinished(() => void silent.close())
-      const silentPort = (silent.address() as { port: number }).port
+      const silent = await startTcpServer()
       const guarded = await startManagedEngine({ variables: { EYRIE_ENGINE_TOKENS: 'right' } })
       const unlicensed = await startManagedEngine({ variables: { EYRIE_LICENSE: 'none' } })
 
       const refused = await fleet.registerEngine({ engine_port: await findFreePort() })
       const timedOut = await fleet.registerEngine({
-        engine_port: silentPort,
+        engine_port: silent.port,
         engine_timeout: '300ms',
       })
       const unauthorized = await fleet.registerEngine({
@@ -111,25 +95,25 @@ describe('engine link', () => {
     'stops after the configured number of attempts until the record changes',
     async () => {
       const fleet = await startFleet()
-      const limited = await serveRefusals()
-      const unlimited = await serveRefusals()
+      const limited = await startTcpServer(socket => socket.destroy())
+      const unlimited = await startTcpServer(socket => socket.destroy())
       const retry = { disable_backoff: true, wait_base: 100 }
       const engineId = await fleet.registerEngine({
         engine_port: limited.port,
         engine_retry: { ...retry, times: 3 },
       })
-      await vi.waitUntil(() => limited.connections() === 3)
+      await vi.waitUntil(() => limited.connections.length === 3)
       await fleet.untilStatus(engineId, 2)
       // The attempts to an engine without a limit prove that there was time for more attempts.
       await fleet.registerEngine({
         engine_port: unlimited.port,
         engine_retry: { ...retry, times: 0 },
       })
-      await vi.waitUntil(() => unlimited.connections() > 9)
-      expect(limited.connections()).toBe(3)
+      await vi.waitUntil(() => unlimited.connections.length > 9)
+      expect(limited.connections).toHaveLength(3)
       const { response } = await fleet.call(engines.status, { engine_id: engineId })
       await fleet.send(engines.update, { ...response, engine_timeout: '4s' })
-      await vi.waitUntil(() => limited.connections() === 6)
+      await vi.waitUntil(() => limited.connections.length === 6)
     },
     LONG_MS,
   )

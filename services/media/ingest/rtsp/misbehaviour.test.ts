@@ -1,8 +1,5 @@
 // @module-tag long
 
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import {
   type AddressObject,
   type MessageFromMedia,
@@ -26,6 +23,7 @@ import {
   createViewSpec,
 } from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { startTcpServer } from '../../../../test/fixtures/network/tcp-server.ts'
 
 const MAX_BACKOFF_MS = 30_000
 const SILENCE_MS = 5_000
@@ -131,16 +129,13 @@ describe('RTSP camera that misbehaves', () => {
   }, 180_000)
 
   it('fails with a reason when it responds with garbage instead of RTSP', async () => {
-    const garbage = createServer(socket => {
-      socket.on('error', () => {})
-      socket.write(Uint8Array.from({ length: 5000 }, (_, i) => (i * i * 31) % 251))
-    }).listen(0, '127.0.0.1')
-    await once(garbage, 'listening')
-    onTestFinished(() => void garbage.close())
+    const { port } = await startTcpServer(socket =>
+      socket.write(Uint8Array.from({ length: 5000 }, (_, i) => (i * i * 31) % 251)),
+    )
     const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
     const control = await media.connectControl()
-    const url = `rtsp://127.0.0.1:${(garbage.address() as AddressInfo).port}/x`
+    const url = `rtsp://127.0.0.1:${port}/x`
     await control.apply(toSource({ url, transport: 'tcp' }))
     await vi.waitFor(() => {
       clock.advance(SILENCE_MS)

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import type { AddressObject, MessageFromMedia } from '@eyrie/contract'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { startRtspCamera } from '../../../../test/fixtures/cameras/rtsp-camera.ts'
 import { createAdjustableClock } from '../../../../test/fixtures/manual-clock.ts'
@@ -11,6 +10,7 @@ import {
   createViewSpec,
 } from '../../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../../test/fixtures/media/served-media.ts'
+import { startTcpServer } from '../../../../test/fixtures/network/tcp-server.ts'
 import { startMediaProcess } from '../../../../test/fixtures/processes/media-process.ts'
 
 const RESTARTS = process.env.EYRIE_LONG === '1' ? 20 : 5
@@ -102,20 +102,12 @@ describe('RTSP camera', () => {
   })
 
   it('counts as lost after five seconds without a response', async () => {
-    const sockets = new Set<{ destroy(): void }>()
-    const silent = createServer(socket => sockets.add(socket)).listen(0, '127.0.0.1')
-    await once(silent, 'listening')
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy()
-      silent.close()
-    })
+    const silent = await startTcpServer()
     const clock = createAdjustableClock()
     const media = await serveMedia({ clock })
     const control = await media.connectControl()
-    const { port } = silent.address() as AddressInfo
-    const connected = once(silent, 'connection')
-    await control.apply(camera({ url: `rtsp://127.0.0.1:${port}/x`, transport: 'tcp' }))
-    await connected
+    await control.apply(camera({ url: `rtsp://127.0.0.1:${silent.port}/x`, transport: 'tcp' }))
+    await vi.waitUntil(() => silent.connections.length > 0)
     clock.advance(5_000)
     const { reason } = await control.waitForStatus(1, ({ state }) => state === 'reconnecting')
     expect(reason).toContain('has sent nothing for 5 s')

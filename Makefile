@@ -20,8 +20,9 @@ help:
 	@echo 'make sbom       write eyrie.cdx.json, which lists all components with versions and hashes (CycloneDX)'
 	@echo 'make clean      remove build output (not your data)'
 
-# SOURCE and MODEL are passed unchanged through the environment: a path may contain quotes, spaces and dollar signs, and an
-# address may contain a password, which every user of the machine could read in the arguments of a process.
+# SOURCE and MODEL are passed unchanged through the environment: a path may contain quotes, spaces
+# and dollar signs, and an address may contain a password, which every user of the machine could
+# read in the arguments of a process.
 run: override export SOURCE := $(value SOURCE)
 run: override export MODEL := $(value MODEL)
 run:

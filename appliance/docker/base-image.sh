@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Provides the base image, and prints its name: base-image.sh [name] [architecture]
-# Pulls it, or makes an equal one from Debian's archive where no registry can be reached. Does nothing if the image exists. An image for
-# another architecture gets a name of its own, because Docker keeps one architecture for a name.
+# Pulls it, or makes an equal one from Debian's archive where no registry can be reached. Does
+# nothing if the image exists. An image for another architecture gets a name of its own, because
+# Docker keeps one architecture for a name.
 set -euo pipefail
 image=${1:-debian:trixie-slim}
 own=$(docker version --format '{{.Server.Arch}}')
@@ -32,7 +33,8 @@ for path in doc man locale info groff lintian linda; do excluded+=(--dpkgopt="pa
 echo "making $made from $archive, because no registry can be reached" >&2
 SOURCE_DATE_EPOCH=1767225600 mmdebstrap --quiet --variant=minbase --architectures="$architecture" --aptopt='Acquire::Languages "none"' \
   "${excluded[@]}" --dpkgopt='path-include=/usr/share/doc/*/copyright' trixie "$work/base.tar" "$archive"
-# Unlike docker import, a build records a given time, so that the same packages give the same digest.
+# Unlike docker import, a build records a given time, so that the same packages give the same
+# digest.
 printf 'FROM scratch\nADD base.tar /\nCMD ["bash"]\n' >"$work/Dockerfile"
 docker buildx build --quiet --platform "linux/$architecture" --build-arg SOURCE_DATE_EPOCH=1767225600 \
   --tag "$made" --load "$work" >/dev/null

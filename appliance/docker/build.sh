@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Builds the images of Eyrie for this machine and prints their sizes: build.sh [service ...]
 #   EYRIE_VERSION     tag of the images; latest by default
-#   EYRIE_PLATFORM    another platform, linux/arm64 or linux/amd64. It is added to the tag: latest-arm64
-#   DEBIAN            the base image; where no registry can be reached, base-image.sh makes one from Debian's archive
+#   EYRIE_PLATFORM    another platform, linux/arm64 or linux/amd64. It is added to the
+#                     tag: latest-arm64
+#   DEBIAN            the base image; where no registry can be reached, base-image.sh makes one
+#                     from Debian's archive
 #   EYRIE_BUILD_OPTIONS    further options of docker buildx build
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +13,8 @@ version=${EYRIE_VERSION:-latest}
 services=("$@")
 ((${#services[@]})) || services=(database scheduler management engine media tools)
 
-# Largest sizes in MB: what is downloaded to a box by a mobile network, and what an update keeps twice.
+# Largest sizes in MB: what is downloaded to a box by a mobile network, and what an update keeps
+# twice.
 declare -A max_mb=([media]=450 [engine]=450 [management]=250 [scheduler]=250)
 
 options_given=()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds images twice, and compares them: compare-builds.sh [service ...]
-# The second build has a Docker daemon of its own, as root, with nothing in its cache. Where no registry can be reached, it makes the base
-# image again, too. Prints the digest of each image; if two images differ, prints their layers, and exits with 1.
+# The second build has a Docker daemon of its own, as root, with nothing in its cache. Where no
+# registry can be reached, it makes the base image again, too. Prints the digest of each image; if
+# two images differ, prints their layers, and exits with 1.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 services=("$@")

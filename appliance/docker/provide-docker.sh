@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Makes sure that a Docker daemon answers, and prints the value of DOCKER_HOST for it: provide-docker.sh <folder>
-# On Debian 12 and 13, installs a current Docker where it is missing, as root. Starts a daemon that keeps everything in the folder,
-# unless one is running; `provide-docker.sh --stop <folder>` stops and removes it.
+# Makes sure that a Docker daemon answers, and prints the value of DOCKER_HOST for it:
+# provide-docker.sh <folder>
+# On Debian 12 and 13, installs a current Docker where it is missing, as root. Starts a daemon that
+# keeps everything in the folder, unless one is running; `provide-docker.sh --stop <folder>` stops
+# and removes it.
 set -euo pipefail
 
 if [[ ${1:-} == --stop ]]; then

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that this machine runs programs for another architecture, by emulation: provide-emulation.sh <amd64 or arm64>
+# Makes sure that this machine runs programs for another architecture, by emulation:
+# provide-emulation.sh <amd64 or arm64>
 # On Debian, installs QEMU where it is missing, as root.
 set -euo pipefail
 case ${1:?amd64 or arm64} in

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds the mediasoup worker from the sources in its npm package. Uses the libraries of Debian instead of the ones that the
-# sources would download, so that it needs no network. Takes about nine minutes on two cores. An interrupted build
-# continues at the next call.
+# Builds the mediasoup worker from the sources in its npm package. Uses the libraries of Debian
+# instead of the ones that the sources would download, so that it needs no network. Takes about nine
+# minutes on two cores. An interrupted build continues at the next call.
 #   build.sh <folder of the npm package mediasoup> <folder to build in> <executable to write>
-# CROSS_SYSTEM names another system to build for as Debian does, such as aarch64-linux-gnu; its compiler and libraries must be installed.
+# CROSS_SYSTEM names another system to build for as Debian does, such as aarch64-linux-gnu; its
+# compiler and libraries must be installed.
 set -euo pipefail
 package=$(readlink -f "${1:?folder of the npm package mediasoup}")
 mkdir -p "${2:?folder to build in}"
@@ -22,8 +23,9 @@ prepare() {
   # Debian 12 has Meson 1.0.1, which is sufficient.
   sed -i "s/meson_version: '>= 1.1.0'/meson_version: '>= 1.0.1'/" meson.build
 
-  # The BIO callback of the worker returns 1 for every operation, including the query for kernel TLS. Unlike the bundled
-  # OpenSSL, Debian's asks, believes it, and crashes at the first write of a DTLS connection. Return the original result.
+  # The BIO callback of the worker returns 1 for every operation, including the query for kernel
+  # TLS. Unlike the bundled OpenSSL, Debian's asks, believes it, and crashes at the first write of a
+  # DTLS connection. Return the original result.
   dtls=src/RTC/DtlsTransport.cpp
   sed -i 's/(operationType == BIO_CB_RETURN) ?/((operationType \& BIO_CB_RETURN) != 0) ?/' "$dtls"
   grep -q 'operationType & BIO_CB_RETURN' "$dtls" || {

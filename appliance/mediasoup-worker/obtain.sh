@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Downloads the mediasoup worker for the installed npm package, or builds it if the download fails or its hash is unknown. The build
-# needs no download: the sources are in the npm package, whose hash is in package-lock.json. Does nothing if the worker exists
-# already, or if another process is obtaining it. The file `state` next to the executable describes the progress. An interrupted
-# build continues at the next call.
+# Downloads the mediasoup worker for the installed npm package, or builds it if the download fails
+# or its hash is unknown. The build needs no download: the sources are in the npm package, whose
+# hash is in package-lock.json. Does nothing if the worker exists already, or if another process is
+# obtaining it. The file `state` next to the executable describes the progress. An interrupted build
+# continues at the next call.
 #   obtain.sh [--background] [folder]
 #     folder          default: .toolchain/mediasoup-worker
-#     --background    builds without slowing down other sessions; the script must be the only program of its session
+#     --background    builds without slowing down other sessions; the script must be the
+#                     only program of its session
 set -euo pipefail
 is_background=false
 if [[ ${1:-} == --background ]]; then
@@ -27,7 +29,8 @@ releases=${MEDIASOUP_WORKER_PREBUILT_DOWNLOAD_BASE_URL:-https://github.com/versa
 archive_name=mediasoup-worker-$version-$platform-kernel$(uname -r | cut -d. -f1).tgz
 archive=$releases/$version/$archive_name
 
-# Without MEDIASOUP_VERSION in its environment, a worker that can run on this machine exits with 41 (see its main.cpp).
+# Without MEDIASOUP_VERSION in its environment, a worker that can run on this machine exits with 41
+# (see its main.cpp).
 is_runnable() {
   local status=0
   env -i "$1" >/dev/null 2>&1 || status=$?
@@ -62,9 +65,10 @@ list_missing_packages() {
   done
 }
 
-# Runs a command only while the processor and the disk are otherwise idle. The kernel shares the processor evenly between
-# sessions (sched_autogroup), independently of the scheduling within them. Without the lower priority of the whole session, a
-# build would slow down analysis despite SCHED_IDLE.
+# Runs a command only while the processor and the disk are otherwise idle. The kernel shares the
+# processor evenly between sessions (sched_autogroup), independently of the scheduling within them.
+# Without the lower priority of the whole session, a build would slow down analysis despite
+# SCHED_IDLE.
 run_when_idle() {
   local prefix=()
   if $is_background && [[ -w /proc/self/autogroup ]]; then echo 19 >/proc/self/autogroup || true; fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs Node and npm in the folder .toolchain. npm verifies both against the hashes in toolchain/package-lock.json, so that
-# neither a mirror nor the registry can replace them. Does nothing if they are installed already.
+# Installs Node and npm in the folder .toolchain. npm verifies both against the hashes in
+# toolchain/package-lock.json, so that neither a mirror nor the registry can replace them. Does
+# nothing if they are installed already.
 #   install-node.sh <architecture: x64 or arm64> <folder>
 set -euo pipefail
 architecture=${1:?x64 or arm64}
@@ -21,7 +22,8 @@ list_missing() {
 mkdir -p "$folder"
 cp "$lock/package.json" "$lock/package-lock.json" "$folder"
 npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund
-# npm skips optional packages that it cannot download, or whose hashes differ. Node for the other architecture is optional.
+# npm skips optional packages that it cannot download, or whose hashes differ. Node for the other
+# architecture is optional.
 missing=$(list_missing | paste -sd ,)
 if [[ -n $missing ]]; then
   echo "Error: $missing could not be downloaded with the hash in appliance/setup/toolchain/package-lock.json" >&2

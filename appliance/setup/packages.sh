@@ -3,9 +3,9 @@
 # Whether a package is installed, for one architecture or for several.
 is_installed() { [[ " $(dpkg-query -W -f '${db:Status-Status} ' "$1" 2>/dev/null) " == *' installed '* ]]; }
 
-# Decoding, scaling and encoding, the compiler and headers for the GStreamer addon, and fonts for reports as PDF files. HTTP
-# cameras need libsoup, a dependency of gstreamer1.0-plugins-good in Debian 12 and 13, and ca-certificates for TLS. Plugins in
-# Python need numpy.
+# Decoding, scaling and encoding, the compiler and headers for the GStreamer addon, and fonts for
+# reports as PDF files. HTTP cameras need libsoup, a dependency of gstreamer1.0-plugins-good in
+# Debian 12 and 13, and ca-certificates for TLS. Plugins in Python need numpy.
 run_packages=(
   ca-certificates
   fonts-dejavu-core
@@ -24,8 +24,8 @@ run_packages=(
   python3-numpy
 )
 
-# Parse what cameras send, as patterns of package names. The setup upgrades installed ones, and management reports versions
-# older than in the package lists of the machine.
+# Parse what cameras send, as patterns of package names. The setup upgrades installed ones, and
+# management reports versions older than in the package lists of the machine.
 parser_packages=(
   'gstreamer1.0-*'
   'libgstreamer*'
@@ -52,8 +52,8 @@ worker_libraries=(
 )
 worker_packages=("${worker_tools[@]}" "${worker_libraries[@]}")
 
-# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a reverse proxy, an
-# MQTT broker, the types of Python, and the programs that the guides use.
+# For the tests: a browser, an RTSP server, ffmpeg to verify media files, Postgres, a TURN server, a
+# reverse proxy, an MQTT broker, the types of Python, and the programs that the guides use.
 test_packages=(
   chromium-headless-shell
   coturn

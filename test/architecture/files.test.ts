@@ -8,11 +8,13 @@ import { projectFiles, read, root } from './sources.ts'
 
 const MAX_LINES = 400
 const MAX_BYTES = 1 << 20
-/** The width of code in `biome.json`. The formatter does not wrap comments. */
+/** The width of code in `biome.json` and `.clang-format`. Not all formatters wrap comments. */
 const MAX_COLUMNS = 100
 
 const files = projectFiles()
-const sources = files.filter(file => /\.(ts|tsx|cc|h|py|sh)$/.test(file) && !/generated/.test(file))
+const sources = files.filter(
+  file => /\.(tsx?|m?js|cc?|h|py|sh)$/.test(file) && !/generated/.test(file),
+)
 
 describe('source files', () => {
   it(`have at most ${MAX_LINES} lines, so that each stays one idea`, () => {
@@ -21,9 +23,10 @@ describe('source files', () => {
   })
 
   it(`wrap comments at ${MAX_COLUMNS} columns`, () => {
-    const long = sources
-      .filter(file => /\.tsx?$/.test(file))
-      .flatMap(file => findLongComments(read(file)).map(line => `${file}:${line}`))
+    const commented = [...sources, ...files.filter(file => /\.yaml$|Dockerfile$/.test(file))]
+    const long = commented.flatMap(file =>
+      findLongComments(read(file)).map(line => `${file}:${line}`),
+    )
     expect(long).toEqual([])
   })
 
@@ -38,7 +41,7 @@ describe('source files', () => {
 /** Returns the numbers of lines that are comments and too long although they could be wrapped. */
 function findLongComments(source: string): number[] {
   return source.split('\n').flatMap((line, index) => {
-    const isLong = line.length > MAX_COLUMNS && /^\s*(\/\/|\/\*|\*) (?!biome-ignore)/.test(line)
+    const isLong = line.length > MAX_COLUMNS && /^\s*(\/\/|\/?\*\*?|#) (?!biome-ignore)/.test(line)
     const isWrappable = /\s\S+\s+\S+\s/.test(line.slice(0, MAX_COLUMNS))
     return isLong && isWrappable ? [index + 1] : []
   })

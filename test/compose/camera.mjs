@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 
-// A camera in a container of its own, from the image of media: sends the demo scene as MPEG-TS over HTTP, again and again.
+// A camera in a container of its own, from the image of media: sends the demo scene as MPEG-TS over
+// HTTP, again and again.
 
 const VIDEO = process.argv[2]
 const PIPELINE = `filesrc location=${VIDEO} ! qtdemux ! h264parse config-interval=-1 ! identity sync=true ! mpegtsmux ! fdsink`

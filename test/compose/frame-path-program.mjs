@@ -4,8 +4,9 @@ import { openSync, readSync, rmSync } from 'node:fs'
 const root = process.env.EYRIE_IMAGE ?? ''
 const { Pipeline, Ring } = await import(`${root}/opt/eyrie/services/media/node-gst/index.ts`)
 
-// Decodes a video, scales its frames, writes them to a ring and reads them from it, as media and engine do, as fast as the machine
-// can: node frame-path-program.mjs <video> <folder of the ring>. Prints the processor time of a frame in microseconds.
+// Decodes a video, scales its frames, writes them to a ring and reads them from it, as media and
+// engine do, as fast as the machine can: node frame-path-program.mjs <video> <folder of the ring>.
+// Prints the processor time of a frame in microseconds.
 
 const [video, folder] = process.argv.slice(2)
 const [width, height] = [640, 360]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the test of the containers: provides Docker, builds the images with two tags, and drives them. Called by make test-compose.
+# Runs the test of the containers: provides Docker, builds the images with two tags, and drives
+# them. Called by make test-compose.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"

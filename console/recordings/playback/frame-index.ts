@@ -24,7 +24,7 @@ export interface FrameIndex {
    * is not in the buffer.
    */
   findNeighbor(ticks: number, steps: number): number | undefined
-  /** Returns the recording times of the first and the last frame, and of the end of the last one. */
+  /** Returns the recording times of the first frame, the last one, and the end of the last one. */
   getSpan(): { firstMs: number; lastMs: number; endMs: number } | undefined
   /** Removes the fragments whose frames are all before a presentation time. */
   removeBefore(ticks: number): void

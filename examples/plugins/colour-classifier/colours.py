@@ -3,7 +3,8 @@
 import numpy
 from numpy.typing import NDArray
 
-# A pixel with less chroma has no hue: it is grey, or white if it is brighter. A pixel that is too dark is black. In 0..1.
+# A pixel with less chroma has no hue: it is grey, or white if it is brighter. A pixel that is too
+# dark is black. In 0..1.
 MIN_CHROMA = 0.15
 MIN_WHITE = 0.7
 MAX_BLACK = 0.25
@@ -51,7 +52,8 @@ def compute_hue(
     """
     red, green, blue = colours[..., 0], colours[..., 1], colours[..., 2]
     divisor = numpy.where(chroma == 0, 1, chroma)
-    # The circle has six sectors of 60 degrees. Those around red, green and blue begin at 0, 2 and 4.
+    # The circle has six sectors of 60 degrees. Those around red, green and blue begin at 0, 2 and
+    # 4.
     sector = numpy.where(
         value == red,
         (green - blue) / divisor % 6,

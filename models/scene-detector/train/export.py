@@ -16,8 +16,9 @@ from model import CLASSES, Detector
 OPSET = 13
 EXAMPLE_HEIGHT, EXAMPLE_WIDTH = 384, 640
 
-# The detector is trained to predict the IoU, which is lower than the probability of an object. Platt scaling
-# (Platt, 1999) converts the scores to probabilities. The coefficients are fitted on the demo scene.
+# The detector is trained to predict the IoU, which is lower than the probability of an object.
+# Platt scaling (Platt, 1999) converts the scores to probabilities. The coefficients are fitted on
+# the demo scene.
 CALIBRATION = {"person": (3.5, 2.74), "car": (2.8, 1.55)}
 
 

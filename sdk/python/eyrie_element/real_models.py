@@ -17,9 +17,11 @@ from .inference import Infer
 from .process.connection import get_values
 from .process.engine_infer import EngineInfer
 
-# The environment variable with the command of the program that runs models, as JSON. `eyrie plugin test` sets it.
+# The environment variable with the command of the program that runs models, as JSON. `eyrie plugin
+# test` sets it.
 _COMMAND_VARIABLE = 'EYRIE_MODEL_HOST'
-# Maximum for one frame. The engine ends an element that asks for more. All of these requests also fit into a pipe.
+# Maximum for one frame. The engine ends an element that asks for more. All of these requests also
+# fit into a pipe.
 _MAX_REQUESTS = 200
 
 

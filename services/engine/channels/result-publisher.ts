@@ -40,7 +40,7 @@ export class ResultPublisher {
     this.#options = options
   }
 
-  /** Keeps the results of a frame that an element has dropped, for the next one that is published. */
+  /** Keeps the results of a frame that an element has dropped, for the next published one. */
   addDropped(dropped: DroppedResults): void {
     this.#unpublished.add(dropped)
   }

@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 /*
- * Attempts what a launched program must not do, and prints one line for each: its name and "allowed", or the error. The
- * arguments are the id of a process of the same user, a file that is not granted, and one that is granted for reading; or
- * only the name of an interface of system calls.
+ * Attempts what a launched program must not do, and prints one line for each: its name and
+ * "allowed", or the error. The arguments are the id of a process of the same user, a file that is
+ * not granted, and one that is granted for reading; or only the name of an interface of system
+ * calls.
  */
 
 static void print(const char *name, long result) {
@@ -52,7 +53,8 @@ static void attempt_programs(void) {
   ATTEMPT("fork", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   ATTEMPT("fork by clone3", syscall(SYS_clone3, NULL, 0));
   ATTEMPT("start a program", execve("/bin/true", arguments, NULL));
-  ATTEMPT("start a program by descriptor", syscall(SYS_execveat, 0, "", arguments, NULL, 0x1000 /* AT_EMPTY_PATH */));
+  ATTEMPT("start a program by descriptor",
+          syscall(SYS_execveat, 0, "", arguments, NULL, 0x1000 /* AT_EMPTY_PATH */));
 }
 
 static void attempt_sockets(void) {
@@ -68,7 +70,8 @@ static void attempt_kernel(void) {
   ATTEMPT("bpf", syscall(SYS_bpf, 0, NULL, 0));
   ATTEMPT("keyctl", syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0));
   ATTEMPT("unshare", unshare(CLONE_NEWUSER));
-  ATTEMPT("a thread in a new namespace", syscall(SYS_clone, CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0));
+  ATTEMPT("a thread in a new namespace",
+          syscall(SYS_clone, CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, 0, 0, 0, 0));
   ATTEMPT("mount", syscall(SYS_mount, "none", "/", "tmpfs", 0, NULL));
   ATTEMPT("chroot", chroot("/"));
   ATTEMPT("perf_event_open", syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0));
@@ -91,20 +94,26 @@ static void attempt_files(const char *refused, const char *granted) {
 
 static void print_state(void) {
   int open_count = 0;
-  for (int fd = 0; fd < 1024; fd++)
+  for (int fd = 0; fd < 1024; fd++) {
     if (fcntl(fd, F_GETFD) >= 0) open_count++;
+  }
   struct rlimit core;
   getrlimit(RLIMIT_CORE, &core);
-  printf("descriptors: %d\ncore: %ld\nno_new_privs: %d\nleader: %s\n", open_count, (long)core.rlim_max,
-         prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), getpgrp() == getpid() ? "yes" : "no");
+  printf("descriptors: %d\ncore: %ld\nno_new_privs: %d\nleader: %s\n", open_count,
+         (long)core.rlim_max, prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
+         getpgrp() == getpid() ? "yes" : "no");
 }
 
 #ifdef __x86_64__
-/* Other interfaces have other numbers for the same calls, so a filter that ignores the interface can be evaded. */
+/* Other interfaces have other numbers for the same calls, so a filter that ignores the interface
+ * can be evaded. */
 static void use_other_interface(const char *name) {
   long result = 20; /* getpid in the interface of i386 */
-  if (strcmp(name, "i386") == 0) __asm__ volatile("int $0x80" : "+a"(result));
-  else result = syscall(0x40000000 + SYS_getpid);
+  if (strcmp(name, "i386") == 0) {
+    __asm__ volatile("int $0x80" : "+a"(result));
+  } else {
+    result = syscall(0x40000000 + SYS_getpid);
+  }
   printf("%s: %ld\n", name, result);
 }
 #endif

@@ -85,7 +85,7 @@ export function encryptAddress(
   return mapAddress(address, url => mapSecrets(url, toStoredSecret))
 }
 
-/** The scheme of addresses without one. The real one is determined by the protocol of the stream. */
+/** The scheme of addresses without one. The protocol of the stream determines the real one. */
 const SCHEME = 'rtsp://'
 
 /**

@@ -2,7 +2,7 @@ import { type Log, repeat, unlessAborted } from '@eyrie/kit'
 import type { ManagementClient } from './management-client.ts'
 
 const BACKOFF = { initialMs: 250, maxMs: 250 }
-/** Management starts within seconds. Only the upgrade of a large database takes longer than this. */
+/** Management starts within seconds. Only the upgrade of a large database takes longer. */
 const MAX_WAIT_MS = 60_000
 
 /**

@@ -1,5 +1,6 @@
-// The page of `eyrie plugin dev`. It plays the live view, draws over each frame the objects that the element has returned for
-// it, and lists what the element reports. It retries every connection until it succeeds.
+// The page of `eyrie plugin dev`. It plays the live view, draws over each frame the objects that
+// the element has returned for it, and lists what the element reports. It retries every connection
+// until it succeeds.
 
 const TICKS_PER_SECOND = 90_000
 const MAX_FRAMES = 600
@@ -141,7 +142,8 @@ function playLive() {
 function receiveVideo(media) {
   const queue = []
   let buffer
-  // A buffer accepts one segment at a time. The event `updateend` follows when it is ready for the next one.
+  // A buffer accepts one segment at a time. The event `updateend` follows when it is ready for the
+  // next one.
   const append = () => {
     if (!buffer || buffer.updating || media.readyState !== 'open') return
     if (queue.length > 0) return buffer.appendBuffer(queue.shift())
@@ -199,7 +201,7 @@ function drawFrame(_, { mediaTime, width, height }) {
   }
 }
 
-/** Returns the result of the latest frame up to this time; undefined if it is more than a second old. */
+/** Returns the result of the latest frame up to this time, if it is at most a second old. */
 function findResult(ticks) {
   let found
   for (const [pts, data] of frames) {

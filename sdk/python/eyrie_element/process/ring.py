@@ -21,7 +21,8 @@ _MAGIC = 0x52595245
 _VERSION = 2
 _HEADER_BYTES = 4096
 
-# Offsets of fields in the header of the file. The size of the payload follows the distance between slots.
+# Offsets of fields in the header of the file. The size of the payload follows the distance between
+# slots.
 _FORMAT_OFFSET = 20
 _SLOT_STRIDE_OFFSET = 32
 _CONTENT_OFFSET = 72

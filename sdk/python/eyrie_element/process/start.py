@@ -18,11 +18,13 @@ def main() -> None:
     if sys.version_info < MIN_VERSION:
         refuse(command, 'this machine has Python %d.%d, but elements need %d.%d or later' % (*sys.version_info[:2], *MIN_VERSION))
 
-    # The engine runs Python with -I, so that it reads neither the environment nor settings of users, and with -S, so that the
-    # libraries of the machine can be added here, after the files of the plugin.
+    # The engine runs Python with -I, so that it reads neither the environment nor settings of
+    # users, and with -S, so that the libraries of the machine can be added here, after the files of
+    # the plugin.
     import site
 
-    # An element may use one core and a half. Libraries for mathematics would start a thread for each core of the machine.
+    # An element may use one core and a half. Libraries for mathematics would start a thread for
+    # each core of the machine.
     os.environ.update(OMP_NUM_THREADS='1', OPENBLAS_NUM_THREADS='1')
     sys.path.insert(0, SDK)
     machine_paths = [path for path in site.getsitepackages() if path not in sys.path]

@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 /*
- * A native addon in a hostile package: what it can reach when the code of an element loads it, past everything that Node
- * refuses. attack(victim, file) returns one line for each attempt, with 0 or the number of the error.
+ * A native addon in a hostile package: what it can reach when the code of an element loads it, past
+ * everything that Node refuses. attack(victim, file) returns one line for each attempt, with 0 or
+ * the number of the error.
  */
 
 #define MAX_TEXT 512
@@ -23,7 +24,8 @@ static char *results;
 static size_t length;
 
 static void report(const char *name, long outcome) {
-  length += (size_t)snprintf(results + length, MAX_TEXT * 4 - length, "%s: %d\n", name, outcome < 0 ? errno : 0);
+  length += (size_t)snprintf(results + length, MAX_TEXT * 4 - length, "%s: %d\n", name,
+                             outcome < 0 ? errno : 0);
 }
 
 static void report_open(const char *name, const char *path, int flags) {
@@ -51,8 +53,9 @@ static napi_value attack(napi_env env, napi_callback_info info) {
   char text[MAX_TEXT * 4];
   if (napi_get_cb_info(env, info, &count, arguments, NULL, NULL) != napi_ok ||
       napi_get_value_int32(env, arguments[0], &victim) != napi_ok ||
-      napi_get_value_string_utf8(env, arguments[1], file, sizeof file, NULL) != napi_ok)
+      napi_get_value_string_utf8(env, arguments[1], file, sizeof file, NULL) != napi_ok) {
     return NULL;
+  }
 
   results = text;
   length = 0;
@@ -84,6 +87,8 @@ static napi_value attack(napi_env env, napi_callback_info info) {
 
 NAPI_MODULE_INIT() {
   napi_value function;
-  if (napi_create_function(env, "attack", NAPI_AUTO_LENGTH, attack, NULL, &function) != napi_ok) return NULL;
+  if (napi_create_function(env, "attack", NAPI_AUTO_LENGTH, attack, NULL, &function) != napi_ok) {
+    return NULL;
+  }
   return napi_set_named_property(env, exports, "attack", function) == napi_ok ? exports : NULL;
 }

@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 /*
- * A Node addon that passes open files to another process through a socket (SCM_RIGHTS). Node itself passes sockets only.
+ * A Node addon that passes open files to another process through a socket (SCM_RIGHTS). Node itself
+ * passes sockets only.
  */
 
 /* What `receive` returns if no descriptor has arrived. */
@@ -17,20 +18,26 @@ typedef union {
   char space[CMSG_SPACE(sizeof(int))];
 } control;
 
-/* Creates a message with control data and one byte, without which Linux does not deliver the descriptor. */
+/* Creates a message with control data and one byte, without which Linux does not deliver the
+ * descriptor. */
 static struct msghdr create_message(struct iovec *byte, control *control) {
   memset(control, 0, sizeof *control);
-  return (struct msghdr){
-      .msg_iov = byte, .msg_iovlen = 1, .msg_control = control->space, .msg_controllen = sizeof control->space};
+  return (struct msghdr){.msg_iov = byte,
+                         .msg_iovlen = 1,
+                         .msg_control = control->space,
+                         .msg_controllen = sizeof control->space};
 }
 
-/* Reads the first `count` arguments of a function, all of them integers. Returns 0 if that fails. */
+/* Reads the first `count` arguments, all of them integers. Returns 0 if that fails. */
 static int get_arguments(napi_env env, napi_callback_info info, size_t count, int *values) {
   napi_value arguments[2];
   size_t given = count;
-  if (napi_get_cb_info(env, info, &given, arguments, NULL, NULL) != napi_ok || given < count) return 0;
-  for (size_t i = 0; i < count; i++)
+  if (napi_get_cb_info(env, info, &given, arguments, NULL, NULL) != napi_ok || given < count) {
+    return 0;
+  }
+  for (size_t i = 0; i < count; i++) {
     if (napi_get_value_int32(env, arguments[i], &values[i]) != napi_ok) return 0;
+  }
   return 1;
 }
 
@@ -39,7 +46,8 @@ static napi_value to_number(napi_env env, int value) {
   return napi_create_int32(env, value, &result) == napi_ok ? result : NULL;
 }
 
-/* createPair(): two connected sockets [own, other]. The program that inherits the other one finds it open. */
+/* createPair(): two connected sockets [own, other]. The program that inherits the other one finds
+ * it open. */
 static napi_value create_pair(napi_env env, napi_callback_info info) {
   (void)info;
   int pair[2];
@@ -81,14 +89,16 @@ static napi_value receive_descriptor(napi_env env, napi_callback_info info) {
   struct msghdr message = create_message(&byte, &control);
   if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return to_number(env, NONE);
   const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header == NULL || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+  if (header == NULL || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
     return to_number(env, NONE);
+  }
   int descriptor;
   memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
   return to_number(env, descriptor);
 }
 
-static int add_function(napi_env env, napi_value exports, const char *name, napi_callback callback) {
+static int add_function(napi_env env, napi_value exports, const char *name,
+                        napi_callback callback) {
   napi_value function;
   return napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, NULL, &function) == napi_ok &&
          napi_set_named_property(env, exports, name, function) == napi_ok;

@@ -11,7 +11,8 @@
 
 #include "report.h"
 
-/* The interface of Landlock is defined here, because the headers of Debian 12 end with its version 2. */
+/* The interface of Landlock is defined here, because the headers of Debian 12 end with its
+ * version 2. */
 
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
@@ -57,8 +58,9 @@ struct path_rule {
 static const __u64 ACCESS[] = {
     [ACCESS_READ] = FS_READ,
     [ACCESS_EXECUTE] = FS_READ | FS_EXECUTE,
-    [ACCESS_WRITE] = FS_READ | FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG |
-                     FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_SYM | FS_REFER,
+    [ACCESS_WRITE] = FS_READ | FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR | FS_REMOVE_FILE |
+                     FS_MAKE_DIR | FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_SYM |
+                     FS_REFER,
     [ACCESS_DEVICE] = FS_READ | FS_WRITE_FILE | FS_IOCTL_DEV,
 };
 
@@ -80,8 +82,9 @@ static size_t size_of_rules(int abi) {
 
 static void grant(int ruleset_fd, int fd, __u64 allowed, const char *path) {
   const struct path_rule rule = {.allowed_access = allowed, .parent_fd = fd};
-  if (syscall(SYS_landlock_add_rule, ruleset_fd, RULE_PATH_BENEATH, &rule, 0) != 0)
+  if (syscall(SYS_landlock_add_rule, ruleset_fd, RULE_PATH_BENEATH, &rule, 0) != 0) {
     fail("failed to grant %s: %s", path, strerror(errno));
+  }
 }
 
 static void add_rule(int ruleset_fd, const path_grant *path_grant, __u64 handled) {
@@ -96,8 +99,9 @@ static void add_rule(int ruleset_fd, const path_grant *path_grant, __u64 handled
 }
 
 /*
- * The program inherits the descriptor: while it is open, the kernel keeps the folder in its cache. Otherwise it would create the
- * folder anew when memory is short, and the rule would no longer apply to it.
+ * The program inherits the descriptor: while it is open, the kernel keeps the folder in its cache.
+ * Otherwise it would create the folder anew when memory is short, and the rule would no longer
+ * apply to it.
  */
 static void grant_thread_names(int ruleset_fd, __u64 handled) {
   static const char folder[] = "/proc/self/task";
@@ -115,11 +119,13 @@ int restrict_files(const policy *policy) {
   if (abi <= 0) return report_no_landlock();
 
   const struct ruleset rules = select_rules((int)abi, policy);
-  const int ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &rules, size_of_rules((int)abi), 0);
+  const int ruleset_fd =
+      (int)syscall(SYS_landlock_create_ruleset, &rules, size_of_rules((int)abi), 0);
   if (ruleset_fd < 0) return report_no_landlock();
 
-  for (size_t i = 0; i < policy->grant_count; i++)
+  for (size_t i = 0; i < policy->grant_count; i++) {
     add_rule(ruleset_fd, &policy->grants[i], rules.handled_access_fs);
+  }
   if (policy->thread_names) grant_thread_names(ruleset_fd, rules.handled_access_fs);
   if (syscall(SYS_landlock_restrict_self, ruleset_fd, 0) != 0) return report_no_landlock();
   close(ruleset_fd);

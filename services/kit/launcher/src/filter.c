@@ -27,29 +27,23 @@
 /* Calls of later kernels get ENOSYS, with which libraries fall back to older ones. */
 #define FIRST_UNKNOWN_SYSCALL 463U
 
-/* Commands that send a signal to another process when a descriptor becomes ready, or type into a terminal. */
+/* Commands that send a signal to another process when a descriptor becomes ready, or type into a
+ * terminal. */
 static const uint32_t REFUSED_FCNTL[] = {8 /* F_SETOWN */, 10 /* F_SETSIG */, 15 /* F_SETOWN_EX */};
-static const uint32_t REFUSED_IOCTL[] = {0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */, 0x8901 /* FIOSETOWN */,
-                                         0x8902 /* SIOCSPGRP */};
-/* The first one is only for programs that start others: it would detach any other process from its parent. */
+static const uint32_t REFUSED_IOCTL[] = {0x5412 /* TIOCSTI */, 0x541C /* TIOCLINUX */,
+                                         0x8901 /* FIOSETOWN */, 0x8902 /* SIOCSPGRP */};
+/* The first one is only for programs that start others: it would detach any other process from its
+ * parent. */
 static const uint32_t ALLOWED_PRCTL[] = {
-    PR_SET_PDEATHSIG,
-    PR_SET_NAME,
-    PR_GET_NAME,
-    PR_GET_DUMPABLE,
-    PR_SET_DUMPABLE,
-    PR_CAPBSET_READ,
-    PR_SET_NO_NEW_PRIVS,
-    PR_GET_NO_NEW_PRIVS,
-    PR_SET_VMA,
-    PR_SET_TIMERSLACK,
-    PR_SET_THP_DISABLE,
-    PR_GET_SECCOMP,
+    PR_SET_PDEATHSIG, PR_SET_NAME,       PR_GET_NAME,         PR_GET_DUMPABLE,
+    PR_SET_DUMPABLE,  PR_CAPBSET_READ,   PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS,
+    PR_SET_VMA,       PR_SET_TIMERSLACK, PR_SET_THP_DISABLE,  PR_GET_SECCOMP,
 };
 static const uint32_t ALLOWED_SOCKETS[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
 
-#define NEW_NAMESPACES                                                                                                 \
-  (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+#define NEW_NAMESPACES                                                                          \
+  (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
+   CLONE_NEWNET)
 
 #define REFUSE (SECCOMP_RET_ERRNO | EPERM)
 #define MISSING (SECCOMP_RET_ERRNO | ENOSYS)
@@ -74,12 +68,17 @@ static void return_if_equal(uint32_t operand, uint32_t action) {
 static void load(size_t offset) { add(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0); }
 
 /* Loads the lower half of an argument. Both architectures are little-endian. */
-static void load_argument(int index) { load(offsetof(struct seccomp_data, args) + 8 * (size_t)index); }
+static void load_argument(int index) {
+  load(offsetof(struct seccomp_data, args) + 8 * (size_t)index);
+}
 
-static void load_upper_half(int index) { load(offsetof(struct seccomp_data, args) + 8 * (size_t)index + 4); }
+static void load_upper_half(int index) {
+  load(offsetof(struct seccomp_data, args) + 8 * (size_t)index + 4);
+}
 
 /* Returns the action `listed` if an argument is in the list, otherwise `others`. */
-static void add_list(int argument, const uint32_t *list, size_t count, uint32_t listed, uint32_t others) {
+static void add_list(int argument, const uint32_t *list, size_t count, uint32_t listed,
+                     uint32_t others) {
   load_argument(argument);
   for (size_t i = 0; i < count; i++) return_if_equal(list[i], listed);
   add_return(others);
@@ -120,8 +119,9 @@ static void add_clone(bool processes) {
 }
 
 /*
- * The filter takes effect before the program starts, so it must allow one start. It recognizes it by the address of the
- * path, a random page that the program does not know and that vanishes with the launcher's memory.
+ * The filter takes effect before the program starts, so it must allow one start. It recognizes it
+ * by the address of the path, a random page that the program does not know and that vanishes with
+ * the launcher's memory.
  */
 static void add_execute(const char *path) {
   const uintptr_t address = (uintptr_t)path;
@@ -152,12 +152,18 @@ static void add_rule(rule rule, const policy *policy, const char *program) {
     case SELF_LIMIT: add_list(0, (uint32_t[]){0, self}, 2, SECCOMP_RET_ALLOW, REFUSE); break;
     case SELF_SIGNAL: add_list(0, &self, 1, SECCOMP_RET_ALLOW, allow_if(policy->processes)); break;
     case SOCKET:
-      if (policy->sockets) add_list(0, ALLOWED_SOCKETS, COUNT(ALLOWED_SOCKETS), SECCOMP_RET_ALLOW, REFUSE);
-      else add_return(REFUSE);
+      if (policy->sockets) {
+        add_list(0, ALLOWED_SOCKETS, COUNT(ALLOWED_SOCKETS), SECCOMP_RET_ALLOW, REFUSE);
+      } else {
+        add_return(REFUSE);
+      }
       break;
     case EXECUTE:
-      if (policy->processes) add_return(SECCOMP_RET_ALLOW);
-      else add_execute(program);
+      if (policy->processes) {
+        add_return(SECCOMP_RET_ALLOW);
+      } else {
+        add_execute(program);
+      }
       break;
   }
 }
@@ -196,8 +202,11 @@ static void build_program(const policy *policy, const char *program) {
 void restrict_syscalls(const policy *policy, const char *program) {
   build_program(policy, program);
   const struct sock_fprog filter = {.len = length, .filter = program_code};
-  /* Without the flag, kernels before 5.16 would also disable speculation, which slows down inference. */
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) == 0) return;
+  /* Without the flag, kernels before 5.16 would also disable speculation, which slows down
+   * inference. */
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) == 0) {
+    return;
+  }
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0) return;
   report_missing("system calls");
 }

@@ -7,9 +7,24 @@
 
 #include "report.h"
 
-enum { OPTION_READ = 1, OPTION_EXECUTE, OPTION_WRITE, OPTION_DEVICE, OPTION_SOCKETS, OPTION_PROCESSES, OPTION_CPU,
-       OPTION_DATA, OPTION_OPEN_FILES, OPTION_FILE_SIZE, OPTION_PARENT, OPTION_PARENT_SIGNAL, OPTION_INHERIT, OPTION_REPORT,
-       OPTION_REPORT_VARIABLE, OPTION_THREAD_NAMES };
+enum {
+  OPTION_READ = 1,
+  OPTION_EXECUTE,
+  OPTION_WRITE,
+  OPTION_DEVICE,
+  OPTION_SOCKETS,
+  OPTION_PROCESSES,
+  OPTION_CPU,
+  OPTION_DATA,
+  OPTION_OPEN_FILES,
+  OPTION_FILE_SIZE,
+  OPTION_PARENT,
+  OPTION_PARENT_SIGNAL,
+  OPTION_INHERIT,
+  OPTION_REPORT,
+  OPTION_REPORT_VARIABLE,
+  OPTION_THREAD_NAMES
+};
 
 static const struct option OPTIONS[] = {
     {"read", required_argument, NULL, OPTION_READ},
@@ -34,7 +49,9 @@ static const struct option OPTIONS[] = {
 static long parse_number(const char *text) {
   char *end;
   const long number = strtol(text, &end, 10);
-  if (end == text || *end != '\0' || number < 0) fail("invalid number %s: use a decimal number", text);
+  if (end == text || *end != '\0' || number < 0) {
+    fail("invalid number %s: use a decimal number", text);
+  }
   return number;
 }
 
@@ -82,14 +99,18 @@ policy parse_policy(int argc, char **argv) {
   }
 
   policy.command = argv + optind;
-  if (policy.command[0] == NULL || policy.command[0][0] != '/')
+  if (policy.command[0] == NULL || policy.command[0][0] != '/') {
     fail("no program: end the options with -- and the absolute path of a program");
-  if (policy.parent == 0) fail("no parent: pass --parent and the id of the process that starts the launcher");
+  }
+  if (policy.parent == 0) {
+    fail("no parent: pass --parent and the id of the process that starts the launcher");
+  }
   return policy;
 }
 
 bool grants_writing(const policy *policy) {
-  for (size_t i = 0; i < policy->grant_count; i++)
+  for (size_t i = 0; i < policy->grant_count; i++) {
     if (policy->grants[i].kind == ACCESS_WRITE) return true;
+  }
   return false;
 }

@@ -22,8 +22,8 @@ typedef struct {
 typedef struct {
   path_grant *grants;
   size_t grant_count;
-  bool sockets;   /* Open network and Unix sockets. */
-  bool processes; /* Start processes, and signal them. */
+  bool sockets;      /* Open network and Unix sockets. */
+  bool processes;    /* Start processes, and signal them. */
   bool thread_names; /* Write the names of the own threads as files, as CUDA does. */
   long cpu_seconds;
   long data_bytes;
@@ -35,7 +35,7 @@ typedef struct {
   int parent_signal; /* What the program receives when its parent ends. */
   /* Environment variable of the program that contains the report, or NULL. */
   const char *report_variable;
-  char **command;    /* Absolute path of the program, and its arguments. */
+  char **command; /* Absolute path of the program, and its arguments. */
 } policy;
 
 /* Whether files may be changed. */

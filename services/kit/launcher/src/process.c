@@ -14,7 +14,9 @@
 #include "report.h"
 
 void follow_parent(pid_t parent, int signal) {
-  if (prctl(PR_SET_PDEATHSIG, signal) != 0) fail("failed to follow the parent: %s", strerror(errno));
+  if (prctl(PR_SET_PDEATHSIG, signal) != 0) {
+    fail("failed to follow the parent: %s", strerror(errno));
+  }
   /* If the parent ended before the call above, no signal will come. */
   if (getppid() != parent) _exit(0);
 }
@@ -44,7 +46,9 @@ static void set_limit(__rlimit_resource_t resource, long value) {
   /* An ordinary user cannot raise a limit that is already lower. */
   const rlim_t wanted = (rlim_t)value < limit.rlim_max ? (rlim_t)value : limit.rlim_max;
   limit.rlim_cur = limit.rlim_max = wanted;
-  if (setrlimit(resource, &limit) != 0) fail("failed to set limit %d: %s", (int)resource, strerror(errno));
+  if (setrlimit(resource, &limit) != 0) {
+    fail("failed to set limit %d: %s", (int)resource, strerror(errno));
+  }
 }
 
 void set_limits(const policy *policy) {
@@ -83,7 +87,8 @@ static bool is_refused(const char *path, int mode) {
 #define BINDING (1ULL << CAP_NET_BIND_SERVICE)
 #define OVERRIDING (1ULL << CAP_DAC_OVERRIDE)
 
-/* Returns the capabilities that the program needs to use the granted paths. Even root needs them after dropping all others. */
+/* Returns the capabilities that the program needs to use the granted paths. Even root needs them
+ * after dropping all others. */
 static __u64 find_required(const policy *policy) {
   __u64 required = is_refused(policy->command[0], X_OK) ? SEARCHING : 0;
   for (size_t i = 0; i < policy->grant_count; i++) {
@@ -94,17 +99,21 @@ static __u64 find_required(const policy *policy) {
   return required;
 }
 
-/* A program that runs as root keeps permitted capabilities. A program of another user keeps only ambient ones. */
+/* A program that runs as root keeps permitted capabilities. A program of another user keeps only
+ * ambient ones. */
 static void keep_capabilities(__u64 capabilities) {
   set_capabilities(capabilities, capabilities);
   if (geteuid() == 0) return;
-  for (unsigned long i = 0; i <= CAP_LAST_CAP; i++)
+  for (unsigned long i = 0; i <= CAP_LAST_CAP; i++) {
     if (capabilities & (1ULL << i)) prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0);
+  }
 }
 
-/* Returns whether the program may listen on ports below 1024. The parent grants this by making the capability ambient. */
+/* Returns whether the program may listen on ports below 1024. The parent grants this by making the
+ * capability ambient. */
 static bool may_bind_low_ports(const policy *policy) {
-  return policy->sockets && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_BIND_SERVICE, 0, 0) == 1;
+  return policy->sockets &&
+         prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_BIND_SERVICE, 0, 0) == 1;
 }
 
 void drop_privileges(const policy *policy) {
@@ -113,7 +122,8 @@ void drop_privileges(const policy *policy) {
   const __u64 binding = may_bind_low_ports(policy) ? BINDING : 0;
 
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  /* SEARCHING and OVERRIDING open files below the home of another user. Landlock limits them to the granted paths. */
+  /* SEARCHING and OVERRIDING open files below the home of another user. Landlock limits them to the
+   * granted paths. */
   const __u64 permitted = read_permitted();
   if (permitted == 0) return;
   const __u64 available = (SEARCHING | OVERRIDING | binding) & permitted;

@@ -33,8 +33,10 @@ static void write_fully(const char *text) {
 void send_report(int landlock_abi, const char *variable) {
   char report[MAX_MESSAGE];
   int length = snprintf(report, sizeof report, "{\"landlock\":%d,\"missing\":[", landlock_abi);
-  for (int i = 0; i < missing_count; i++)
-    length += snprintf(report + length, sizeof report - (size_t)length, i == 0 ? "\"%s\"" : ",\"%s\"", missing[i]);
+  for (int i = 0; i < missing_count; i++) {
+    length += snprintf(report + length, sizeof report - (size_t)length,
+                       i == 0 ? "\"%s\"" : ",\"%s\"", missing[i]);
+  }
   snprintf(report + length, sizeof report - (size_t)length, "]}");
   if (variable) {
     if (setenv(variable, report, 1) != 0) fail("out of memory");
@@ -52,8 +54,9 @@ void fail(const char *format, ...) {
   va_end(arguments);
 
   /* Quotes, backslashes and control characters, which a path may contain, would end the string. */
-  for (char *c = message; *c; c++)
+  for (char *c = message; *c; c++) {
     if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ') *c = '?';
+  }
   write_fully("{\"error\":\"");
   write_fully(message);
   write_fully("\"}\n");

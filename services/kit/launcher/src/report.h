@@ -8,7 +8,8 @@ void set_report_fd(int fd);
 /* Adds a boundary that the kernel or the surroundings do not allow. The launch goes on. */
 void report_missing(const char *boundary);
 
-/* Reports `{"landlock":<ABI>,"missing":[…]}`, in a variable of the program's environment if one is named. */
+/* Reports `{"landlock":<ABI>,"missing":[…]}`, in a variable of the program's environment if one is
+ * named. */
 void send_report(int landlock_abi, const char *variable);
 
 /* Sends `{"error":"…"}` and ends the process. */

@@ -121,7 +121,7 @@ export function createSessionRoutes({
   return app
 }
 
-/** Throws `EyrieError` (`unavailable`) if the database is unreachable: users cannot sign in then. */
+/** Throws `EyrieError` (`unavailable`) if the database is unreachable: no user can sign in. */
 function assertAvailable(database: () => Database): void {
   database()
 }

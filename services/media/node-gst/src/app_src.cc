@@ -7,7 +7,8 @@
 
 static GstAppSrc *appSrc(GstElement *element) {
   if (GST_IS_APP_SRC(element)) return GST_APP_SRC(element);
-  throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(element) + "\" is not an appsrc");
+  throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(element) +
+                              "\" is not an appsrc");
 }
 
 static void requireOk(GstElement *element, GstFlowReturn flow) {
@@ -16,8 +17,8 @@ static void requireOk(GstElement *element, GstFlowReturn flow) {
                            "\" accepts no more data: " + gst_flow_get_name(flow));
 }
 
-uint64_t push(GstElement *element, const uint8_t *data, size_t size, GstClockTime pts, GstClockTime dts,
-              GstClockTime duration, bool decodeOnly) {
+uint64_t push(GstElement *element, const uint8_t *data, size_t size, GstClockTime pts,
+              GstClockTime dts, GstClockTime duration, bool decodeOnly) {
   GstAppSrc *source = appSrc(element);
   GstBuffer *buffer = gst_buffer_new_memdup(data, size);
   GST_BUFFER_PTS(buffer) = pts;
@@ -28,4 +29,6 @@ uint64_t push(GstElement *element, const uint8_t *data, size_t size, GstClockTim
   return gst_app_src_get_current_level_bytes(source);
 }
 
-void endOfStream(GstElement *element) { requireOk(element, gst_app_src_end_of_stream(appSrc(element))); }
+void endOfStream(GstElement *element) {
+  requireOk(element, gst_app_src_end_of_stream(appSrc(element)));
+}

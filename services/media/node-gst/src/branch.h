@@ -12,8 +12,8 @@
 // A bin that is linked to a request pad of a tee. The methods run on the graph's thread.
 class Branch : public std::enable_shared_from_this<Branch> {
  public:
-  // Adds the bin to the pipeline, unlinked and in state null. Throws Napi::Error (a GstError) if `launch` is invalid,
-  // std::invalid_argument if the branch has no sink pad.
+  // Adds the bin to the pipeline, unlinked and in state null. Throws Napi::Error (a GstError) if
+  // `launch` is invalid, std::invalid_argument if the branch has no sink pad.
   Branch(Napi::Env env, Graph &graph, const std::string &launch, const std::string &tee);
   ~Branch() { g_weak_ref_clear(&bin_); }
 
@@ -26,12 +26,15 @@ class Branch : public std::enable_shared_from_this<Branch> {
 
   static GstPadProbeReturn onTeePad(GstPad *pad, GstPadProbeInfo *info, gpointer);
   static GstPadProbeReturn onIdle(GstPad *pad, GstPadProbeInfo *info, gpointer branch);
-  Owned<GstElement> bin() { return Owned<GstElement>(static_cast<GstElement *>(g_weak_ref_get(&bin_))); }
+  Owned<GstElement> bin() {
+    return Owned<GstElement>(static_cast<GstElement *>(g_weak_ref_get(&bin_)));
+  }
   void stop();
 
   Graph &graph_;
   Owned<GstElement> tee_;
-  // Only the parent owns the bin, which is destroyed with the pipeline or with the branch that contains the tee.
+  // Only the parent owns the bin, which is destroyed with the pipeline or with the branch that
+  // contains the tee.
   GWeakRef bin_;
   Owned<GstPad> entry_;
   Owned<GstPad> teePad_;

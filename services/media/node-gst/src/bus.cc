@@ -37,7 +37,8 @@ static void addState(Napi::Object object, GstMessage *message) {
 
 static void addStructure(Napi::Object object, const GstStructure *structure) {
   object.Set("name", structure ? gst_structure_get_name(structure) : "");
-  object.Set("fields", structure ? fieldsToJs(object.Env(), structure) : Napi::Object::New(object.Env()));
+  object.Set("fields",
+             structure ? fieldsToJs(object.Env(), structure) : Napi::Object::New(object.Env()));
 }
 
 Napi::Object messageToJs(Napi::Env env, GstMessage *message) {
@@ -47,7 +48,9 @@ Napi::Object messageToJs(Napi::Env env, GstMessage *message) {
   switch (GST_MESSAGE_TYPE(message)) {
     case GST_MESSAGE_ERROR:
     case GST_MESSAGE_WARNING:
-    case GST_MESSAGE_INFO: object.Set("error", Failure::fromMessage(message).toJs(env).Value()); break;
+    case GST_MESSAGE_INFO:
+      object.Set("error", Failure::fromMessage(message).toJs(env).Value());
+      break;
     case GST_MESSAGE_STATE_CHANGED: addState(object, message); break;
     case GST_MESSAGE_ELEMENT: addStructure(object, gst_message_get_structure(message)); break;
     case GST_MESSAGE_BUFFERING: {

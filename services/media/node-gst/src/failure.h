@@ -5,7 +5,8 @@
 
 #include <string>
 
-// An error of GStreamer that is passed from another thread to the JavaScript thread, where it becomes a JavaScript error.
+// An error of GStreamer that is passed from another thread to the JavaScript thread, where it
+// becomes a JavaScript error.
 struct Failure {
   std::string name = "GstError";
   std::string message;

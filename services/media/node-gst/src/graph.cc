@@ -49,11 +49,13 @@ GstBusSyncReply Graph::onBus(GstBus *, GstMessage *message, gpointer data) {
   }
   if (isReported(message, graph->pipeline())) {
     std::shared_ptr<GstMessage> shared(gst_message_ref(message), gst_message_unref);
-    graph->mailbox_->post([mailbox = graph->mailbox_, callback = graph->onMessage_, shared](Napi::Env env) {
-      mailbox->call(env, callback, {messageToJs(env, shared.get())});
-    });
+    graph->mailbox_->post(
+        [mailbox = graph->mailbox_, callback = graph->onMessage_, shared](Napi::Env env) {
+          mailbox->call(env, callback, {messageToJs(env, shared.get())});
+        });
   }
-  // Must come last: JavaScript receives an error or state message before the promise that depends on it resolves or rejects.
+  // Must come last: JavaScript receives an error or state message before the promise that depends
+  // on it resolves or rejects.
   graph->state_.onMessage(message);
   gst_message_unref(message);
   return GST_BUS_DROP;
@@ -74,7 +76,8 @@ static std::string listElements(GstElement *bin) {
 Owned<GstElement> Graph::find(const std::string &name) const {
   Owned<GstElement> element(gst_bin_get_by_name(GST_BIN(pipeline()), name.c_str()));
   if (element) return element;
-  throw std::invalid_argument("the pipeline has no element \"" + name + "\"; it has " + listElements(pipeline()));
+  throw std::invalid_argument("the pipeline has no element \"" + name + "\"; it has " +
+                              listElements(pipeline()));
 }
 
 Owned<GstPad> Graph::findPad(const std::string &element, const std::string &pad) const {

@@ -14,8 +14,8 @@
 #include "tap.h"
 #include "timeline.h"
 
-// The GStreamer pipeline of a JavaScript `Pipeline`. Owned by the JavaScript thread. Other threads that use the graph end
-// before it is destroyed.
+// The GStreamer pipeline of a JavaScript `Pipeline`. Owned by the JavaScript thread. Other threads
+// that use the graph end before it is destroyed.
 class Graph {
  public:
   // Takes ownership of `pipeline`, a GstPipeline.
@@ -39,7 +39,8 @@ class Graph {
   // Runs `work` on the pipeline's thread. Returns a promise of the result.
   Napi::Value runAsync(Napi::Env env, std::function<std::optional<Failure>()> work);
 
-  // Stops the pipeline and its thread, waits for both, and releases the pipeline. May be called repeatedly.
+  // Stops the pipeline and its thread, waits for both, and releases the pipeline. May be called
+  // repeatedly.
   void shutDown();
 
  private:

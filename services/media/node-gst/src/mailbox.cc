@@ -7,8 +7,11 @@ static void throwUncaught(const Napi::Error &error) {
 }
 
 Mailbox::Mailbox(Napi::Env env, Napi::Object owner)
-    : env_(env), owner_(Napi::Weak(owner)), threadSafeCall_(ThreadSafeCall::New(env, "node-gst", 0, 1)) {
-  owner.DefineProperty(Napi::PropertyDescriptor::Value(kCallbacks, Napi::Object::New(env), napi_default));
+    : env_(env),
+      owner_(Napi::Weak(owner)),
+      threadSafeCall_(ThreadSafeCall::New(env, "node-gst", 0, 1)) {
+  owner.DefineProperty(
+      Napi::PropertyDescriptor::Value(kCallbacks, Napi::Object::New(env), napi_default));
   threadSafeCall_.Unref(env);
 }
 

@@ -6,10 +6,11 @@
 #include <memory>
 #include <mutex>
 
-// Runs calls from GStreamer's threads on the JavaScript thread, in the order in which they were posted. Keeps the owner, a
-// JavaScript object, alive while it is held.
+// Runs calls from GStreamer's threads on the JavaScript thread, in the order in which they were
+// posted. Keeps the owner, a JavaScript object, alive while it is held.
 //
-// Callbacks are properties of the owner and not roots of the garbage collector, because they usually refer back to the owner.
+// Callbacks are properties of the owner and not roots of the garbage collector, because they
+// usually refer back to the owner.
 class Mailbox {
  public:
   using Call = std::function<void(Napi::Env)>;
@@ -23,7 +24,8 @@ class Mailbox {
 
   uint32_t addCallback(Napi::Function callback);
   void removeCallback(uint32_t callback);
-  // Calls a callback unless it has been removed. An exception from the callback becomes an uncaught exception.
+  // Calls a callback unless it has been removed. An exception from the callback becomes an uncaught
+  // exception.
   void call(Napi::Env env, uint32_t callback, std::initializer_list<napi_value> arguments);
 
   // The owner and the event loop stay alive until `release` has been called as often as `hold`.

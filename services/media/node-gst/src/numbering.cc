@@ -7,7 +7,8 @@ static constexpr int64_t kToleranceTicks = 45;
 
 // After a shorter gap, objects have hardly moved, so tracking can continue.
 static constexpr GstClockTime kMinInterruption = GST_SECOND;
-// Marks a frame after an interruption. Stored in the duration field of the frame number's meta, which is otherwise unused.
+// Marks a frame after an interruption. Stored in the duration field of the frame number's meta,
+// which is otherwise unused.
 static constexpr GstClockTime kInterruptedMark = 1;
 
 static GstCaps *numberCaps() {
@@ -16,12 +17,16 @@ static GstCaps *numberCaps() {
 }
 
 uint64_t Numbering::getNumber(GstBuffer *buffer) {
-  if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) return meta->timestamp;
+  if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) {
+    return meta->timestamp;
+  }
   return GST_BUFFER_OFFSET_IS_VALID(buffer) ? GST_BUFFER_OFFSET(buffer) : 0;
 }
 
 bool Numbering::isInterrupted(GstBuffer *buffer) {
-  if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) return meta->duration == kInterruptedMark;
+  if (auto *meta = gst_buffer_get_reference_timestamp_meta(buffer, numberCaps())) {
+    return meta->duration == kInterruptedMark;
+  }
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
 }
 
@@ -29,7 +34,8 @@ Numbering::Numbering(std::shared_ptr<Timeline> timeline, uint64_t start, double 
     : timeline_(std::move(timeline)), next_(start), rate_(rate) {}
 
 void Numbering::watch(GstPad *pad) {
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, onBuffer, new std::shared_ptr<Numbering>(shared_from_this()),
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, onBuffer,
+                    new std::shared_ptr<Numbering>(shared_from_this()),
                     [](gpointer data) { delete static_cast<std::shared_ptr<Numbering> *>(data); });
 }
 
@@ -48,8 +54,9 @@ GstPadProbeReturn Numbering::onBuffer(GstPad *pad, GstPadProbeInfo *info, gpoint
   if (!numbering.isDue(pad, buffer)) return GST_PAD_PROBE_DROP;
   buffer = gst_buffer_make_writable(buffer);
   GST_BUFFER_OFFSET(buffer) = numbering.next_++;
-  gst_buffer_add_reference_timestamp_meta(buffer, numberCaps(), GST_BUFFER_OFFSET(buffer),
-                                          numbering.interrupted_ ? kInterruptedMark : GST_CLOCK_TIME_NONE);
+  gst_buffer_add_reference_timestamp_meta(
+      buffer, numberCaps(), GST_BUFFER_OFFSET(buffer),
+      numbering.interrupted_ ? kInterruptedMark : GST_CLOCK_TIME_NONE);
   if (numbering.discont_) GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   numbering.discont_ = false;
   numbering.interrupted_ = false;
@@ -61,7 +68,10 @@ bool Numbering::isInterruption(GstBuffer *buffer) {
   GstClockTime last = lastTime_;
   lastTime_ = GST_BUFFER_PTS(buffer);
   if (!GST_CLOCK_TIME_IS_VALID(last)) return true;
-  if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) || !GST_CLOCK_TIME_IS_VALID(lastTime_)) return false;
+  if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) ||
+      !GST_CLOCK_TIME_IS_VALID(lastTime_)) {
+    return false;
+  }
   return lastTime_ < last || lastTime_ - last > kMinInterruption;
 }
 
@@ -74,10 +84,12 @@ bool Numbering::isDue(GstPad *pad, GstBuffer *buffer) {
   gst_event_parse_segment(event, &segment);
   Stamp stamp = timeline_->stamp(*segment, buffer);
   gst_event_unref(event);
-  // Frames without a time do not reach a ring. If they were numbered, numbers would be missing there.
+  // Frames without a time do not reach a ring. If they were numbered, numbers would be missing
+  // there.
   if (!stamp.pts) return false;
   if (*stamp.pts <= droppedUntil_) return false;
-  auto period = static_cast<int64_t>(std::floor(static_cast<double>(*stamp.pts + kToleranceTicks) * rate / 90'000));
+  auto period = static_cast<int64_t>(
+      std::floor(static_cast<double>(*stamp.pts + kToleranceTicks) * rate / 90'000));
   if (period == passedPeriod_) return false;
   passedPeriod_ = period;
   newestPts_ = *stamp.pts;

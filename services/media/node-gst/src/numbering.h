@@ -8,8 +8,8 @@
 
 #include "timeline.h"
 
-// Numbers the frames that pass a pad, and limits the frame rate. The number is stored in GST_BUFFER_OFFSET and, because
-// encoders do not preserve the offset, in a meta.
+// Numbers the frames that pass a pad, and limits the frame rate. The number is stored in
+// GST_BUFFER_OFFSET and, because encoders do not preserve the offset, in a meta.
 class Numbering : public std::enable_shared_from_this<Numbering> {
  public:
   // `rate` in frames per second; 0 for unlimited.
@@ -17,12 +17,14 @@ class Numbering : public std::enable_shared_from_this<Numbering> {
 
   // Returns 0 for a frame without a number.
   static uint64_t getNumber(GstBuffer *buffer);
-  // Returns whether the stream was interrupted before this frame. The DISCONT flag is also set when a queue drops a frame.
+  // Returns whether the stream was interrupted before this frame. The DISCONT flag is also set when
+  // a queue drops a frame.
   static bool isInterrupted(GstBuffer *buffer);
 
   void watch(GstPad *pad);
   uint64_t next() const { return next_; }
-  // The stream time of the newest frame that has passed, in 90 kHz ticks; INT64_MIN before the first.
+  // The stream time of the newest frame that has passed, in 90 kHz ticks; INT64_MIN before the
+  // first.
   int64_t newestPts() const { return newestPts_; }
   // Raises the number of the next frame to `next`, and drops frames up to `pts`.
   void continueFrom(uint64_t next, int64_t pts);

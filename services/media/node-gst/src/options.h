@@ -6,7 +6,8 @@
 #include <optional>
 #include <string>
 
-// Parsers of JavaScript arguments. They throw a TypeError with the name of the argument if its type is wrong.
+// Parsers of JavaScript arguments. They throw a TypeError with the name of the argument if its type
+// is wrong.
 
 inline double parseInteger(const Napi::Value &value, const char *name, double min) {
   double number = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
@@ -20,13 +21,16 @@ inline int64_t parseIntegerOption(const Napi::Object &options, const char *name,
 }
 
 // Returns nullopt if the option is missing or null.
-inline std::optional<int64_t> parseOptionalInteger(const Napi::Object &options, const char *name, double min) {
+inline std::optional<int64_t> parseOptionalInteger(const Napi::Object &options, const char *name,
+                                                   double min) {
   Napi::Value value = options.Get(name);
   if (value.IsUndefined() || value.IsNull()) return std::nullopt;
   return static_cast<int64_t>(parseInteger(value, name, min));
 }
 
-inline bool parseFlagOption(const Napi::Object &options, const char *name) { return options.Get(name).ToBoolean(); }
+inline bool parseFlagOption(const Napi::Object &options, const char *name) {
+  return options.Get(name).ToBoolean();
+}
 
 inline std::string text(const Napi::Value &value, const char *name) {
   if (value.IsString()) return value.As<Napi::String>();

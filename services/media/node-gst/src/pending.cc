@@ -10,7 +10,8 @@ std::shared_ptr<Pending> Pending::begin(Napi::Env env, std::shared_ptr<Mailbox> 
 }
 
 void Pending::resolve(std::optional<Failure> failure, std::function<void()> before) {
-  mailbox_->post([self = shared_from_this(), failure = std::move(failure), before = std::move(before)](Napi::Env env) {
+  mailbox_->post([self = shared_from_this(), failure = std::move(failure),
+                  before = std::move(before)](Napi::Env env) {
     before();
     if (failure) {
       self->deferred_.Reject(failure->toJs(env).Value());

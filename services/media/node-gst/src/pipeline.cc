@@ -48,7 +48,8 @@ Napi::Function Pipeline::define(Napi::Env env) {
 
 static GstElement *parse(Napi::Env env, const std::string &launch) {
   GError *error = nullptr;
-  GstElement *parsed = gst_parse_launch_full(launch.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  GstElement *parsed =
+      gst_parse_launch_full(launch.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   if (!parsed) throw Failure::fromError(error).toJs(env);
   gst_object_ref_sink(parsed);
   if (GST_IS_PIPELINE(parsed)) return parsed;
@@ -78,7 +79,9 @@ Owned<GstElement> Pipeline::element(const Napi::CallbackInfo &info) const {
 
 Napi::Value Pipeline::setState(const Napi::CallbackInfo &info) {
   auto state = parseState(text(info[0], "state"));
-  if (!state) throw Napi::TypeError::New(info.Env(), "state must be null, ready, paused or playing");
+  if (!state) {
+    throw Napi::TypeError::New(info.Env(), "state must be null, ready, paused or playing");
+  }
   StateChange &change = graph().state();
   auto pending = Pending::begin(info.Env(), graph_->mailbox());
   change.request(*state, pending);
@@ -87,8 +90,12 @@ Napi::Value Pipeline::setState(const Napi::CallbackInfo &info) {
 
 void Pipeline::setTimeline(const Napi::CallbackInfo &info) {
   Napi::Object options = object(info[0], "timeline");
-  if (auto ticks = parseOptionalInteger(options, "ptsOffset", kMinInteger)) graph().timeline()->setPtsOffset(*ticks);
-  if (auto us = parseOptionalInteger(options, "timeAnchorUs", kMinInteger)) graph().timeline()->setTimeAnchor(*us);
+  if (auto ticks = parseOptionalInteger(options, "ptsOffset", kMinInteger)) {
+    graph().timeline()->setPtsOffset(*ticks);
+  }
+  if (auto us = parseOptionalInteger(options, "timeAnchorUs", kMinInteger)) {
+    graph().timeline()->setTimeAnchor(*us);
+  }
 }
 
 void Pipeline::realign(const Napi::CallbackInfo &info) {
@@ -110,8 +117,8 @@ Napi::Value Pipeline::samples(const Napi::CallbackInfo &info) {
   size_t capacity = parseIntegerOption(options, "queue", 1);
   WhenFull whenFull = parseWhenFull(options.Get("full"));
   uint32_t callback = graph().mailbox()->addCallback(onSample);
-  auto queue = std::make_shared<SampleQueue>(element(info).get(), capacity, whenFull, graph().timeline(),
-                                             graph().mailbox(), callback);
+  auto queue = std::make_shared<SampleQueue>(element(info).get(), capacity, whenFull,
+                                             graph().timeline(), graph().mailbox(), callback);
   graph().taps().add(queue);
   queue->open();
   return makeHandle(info.Env(), queue, graph().mailbox(), callback);
@@ -120,18 +127,20 @@ Napi::Value Pipeline::samples(const Napi::CallbackInfo &info) {
 Napi::Value Pipeline::toRing(const Napi::CallbackInfo &info) {
   std::shared_ptr<RingFile> ring = Ring::unwrapFile(info[1]);
   uint32_t callback = graph().mailbox()->addCallback(function(info[2], "onFrame"));
-  auto feed =
-      std::make_shared<RingFeed>(element(info).get(), ring, graph().timeline(), graph().mailbox(), callback);
+  auto feed = std::make_shared<RingFeed>(element(info).get(), ring, graph().timeline(),
+                                         graph().mailbox(), callback);
   graph().taps().add(feed);
   feed->open();
   return makeHandle(info.Env(), feed, graph().mailbox(), callback);
 }
 
 Napi::Value Pipeline::number(const Napi::CallbackInfo &info) {
-  Napi::Object options = info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
+  Napi::Object options =
+      info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
   auto pad = graph().findPad(text(info[0], "element"), text(info[1], "pad"));
-  auto numbering = std::make_shared<Numbering>(graph().timeline(), parseOptionalInteger(options, "start", 1).value_or(1),
-                                               parseRate(options.Get("rate")));
+  auto numbering = std::make_shared<Numbering>(
+      graph().timeline(), parseOptionalInteger(options, "start", 1).value_or(1),
+      parseRate(options.Get("rate")));
   numbering->watch(pad.get());
   return makeHandle(info.Env(), numbering);
 }
@@ -143,12 +152,15 @@ void Pipeline::fillTimes(const Napi::CallbackInfo &info) {
 Napi::Value Pipeline::push(const Napi::CallbackInfo &info) {
   if (!info[1].IsTypedArray()) throw Napi::TypeError::New(info.Env(), "data must be a Uint8Array");
   auto data = info[1].As<Napi::Uint8Array>();
-  Napi::Object options = info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
+  Napi::Object options =
+      info[2].IsUndefined() ? Napi::Object::New(info.Env()) : object(info[2], "options");
   auto time = [&](const char *name) -> GstClockTime {
-    return parseOptionalInteger(options, name, 0).value_or(static_cast<int64_t>(GST_CLOCK_TIME_NONE));
+    return parseOptionalInteger(options, name, 0)
+        .value_or(static_cast<int64_t>(GST_CLOCK_TIME_NONE));
   };
-  uint64_t waiting = ::push(element(info).get(), data.Data(), data.ByteLength(), time("ptsNs"), time("dtsNs"),
-                            time("durationNs"), parseFlagOption(options, "decodeOnly"));
+  uint64_t waiting =
+      ::push(element(info).get(), data.Data(), data.ByteLength(), time("ptsNs"), time("dtsNs"),
+             time("durationNs"), parseFlagOption(options, "decodeOnly"));
   return Napi::Number::New(info.Env(), static_cast<double>(waiting));
 }
 
@@ -187,7 +199,8 @@ Napi::Value Pipeline::sendEos(const Napi::CallbackInfo &info) {
   GstElement *pipeline = graph().pipeline();
   return graph().runAsync(info.Env(), [pipeline]() -> std::optional<Failure> {
     if (gst_element_send_event(pipeline, gst_event_new_eos())) return std::nullopt;
-    return Failure::of(GST_CORE_ERROR_EVENT, "no element accepted the end of stream: the pipeline is not running");
+    return Failure::of(GST_CORE_ERROR_EVENT,
+                       "no element accepted the end of stream: the pipeline is not running");
   });
 }
 
@@ -195,12 +208,17 @@ Napi::Value Pipeline::seek(const Napi::CallbackInfo &info) {
   Napi::Object options = object(info[0], "options");
   int flags = GST_SEEK_FLAG_NONE;
   if (parseFlagOption(options, "flush")) flags |= GST_SEEK_FLAG_FLUSH;
-  if (parseFlagOption(options, "keyUnit")) flags |= GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE;
+  if (parseFlagOption(options, "keyUnit")) {
+    flags |= GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE;
+  }
   gint64 to = parseIntegerOption(options, "toNs", 0);
   GstElement *pipeline = graph().pipeline();
   return graph().runAsync(info.Env(), [=]() -> std::optional<Failure> {
-    if (gst_element_seek_simple(pipeline, GST_FORMAT_TIME, static_cast<GstSeekFlags>(flags), to)) return std::nullopt;
-    return Failure::of(GST_CORE_ERROR_SEEK, "no element of the pipeline can seek to this position now");
+    if (gst_element_seek_simple(pipeline, GST_FORMAT_TIME, static_cast<GstSeekFlags>(flags), to)) {
+      return std::nullopt;
+    }
+    return Failure::of(GST_CORE_ERROR_SEEK,
+                       "no element of the pipeline can seek to this position now");
   });
 }
 
@@ -211,7 +229,8 @@ Napi::Value Pipeline::forceKeyUnit(const Napi::CallbackInfo &info) {
 
 Napi::Value Pipeline::add(const Napi::CallbackInfo &info) {
   Graph &graph = this->graph();
-  auto branch = std::make_shared<Branch>(info.Env(), graph, text(info[0], "launch"), text(info[1], "tee"));
+  auto branch =
+      std::make_shared<Branch>(info.Env(), graph, text(info[0], "launch"), text(info[1], "tee"));
   return makeHandle(info.Env(), branch, graph_);
 }
 
@@ -220,7 +239,8 @@ Napi::Value Pipeline::dispose(const Napi::CallbackInfo &info) {
   if (disposed_) return self.Get("disposal");
   disposed_ = true;
   auto pending = Pending::begin(info.Env(), graph_->mailbox());
-  self.DefineProperty(Napi::PropertyDescriptor::Value("disposal", pending->promise(), napi_default));
+  self.DefineProperty(
+      Napi::PropertyDescriptor::Value("disposal", pending->promise(), napi_default));
   graph_->state().request(GST_STATE_NULL, pending, [graph = graph_] { graph->shutDown(); });
   return pending->promise();
 }

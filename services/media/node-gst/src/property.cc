@@ -11,8 +11,8 @@ static std::string describe(GstElement *element, const std::string &property) {
 static GParamSpec *find(GstElement *element, const std::string &name, GParamFlags access) {
   GParamSpec *property = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name.c_str());
   if (!property) {
-    throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(element) + "\" has no property \"" + name +
-                                "\"");
+    throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(element) +
+                                "\" has no property \"" + name + "\"");
   }
   if (!(property->flags & access)) {
     const char *action = access == G_PARAM_READABLE ? "read" : "set";
@@ -39,8 +39,8 @@ void setProperty(GstElement *element, const std::string &name, const std::string
   GParamSpec *property = find(element, name, G_PARAM_WRITABLE);
   OwnedValue owned(property->value_type);
   if (!fromText(&owned.value, value, property)) {
-    throw std::invalid_argument(describe(element, name) + "cannot be \"" + value + "\": it must be a " +
-                                g_type_name(property->value_type));
+    throw std::invalid_argument(describe(element, name) + "cannot be \"" + value +
+                                "\": it must be a " + g_type_name(property->value_type));
   }
   if (g_param_value_validate(property, &owned.value)) {
     throw std::invalid_argument(describe(element, name) + "cannot be " + value + ": out of range");

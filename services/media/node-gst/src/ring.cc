@@ -8,7 +8,9 @@
 static std::vector<uint8_t> parseFill(const Napi::Object &options) {
   std::vector<uint8_t> values;
   Napi::Array components = options.Get("fill").As<Napi::Array>();
-  if (!components.IsArray()) throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
+  if (!components.IsArray()) {
+    throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
+  }
   for (uint32_t i = 0; i < components.Length(); i++) {
     double value = parseInteger(components.Get(i), "fill", 0);
     if (value > 255) throw Napi::TypeError::New(options.Env(), "fill must be an array of 0 to 255");
@@ -20,7 +22,9 @@ static std::vector<uint8_t> parseFill(const Napi::Object &options) {
 static RingShape parseShape(const Napi::Object &options) {
   auto pixels = [](const Napi::Object &from, const char *name, double min) {
     int64_t value = parseIntegerOption(from, name, min);
-    if (value > 65535) throw Napi::TypeError::New(from.Env(), std::string(name) + " must be at most 65535");
+    if (value > 65535) {
+      throw Napi::TypeError::New(from.Env(), std::string(name) + " must be at most 65535");
+    }
     return static_cast<uint32_t>(value);
   };
   Napi::Object content = object(options.Get("content"), "content");
@@ -44,7 +48,8 @@ static RingShape parseShape(const Napi::Object &options) {
   shape.sourceWidth = pixels(options, "sourceWidth", 1);
   shape.sourceHeight = pixels(options, "sourceHeight", 1);
   shape.payloadLimit = parseOptionalInteger(options, "payloadLimit", 1).value_or(0);
-  shape.bytesLimit = parseOptionalInteger(options, "bytesLimit", 0).value_or(std::numeric_limits<int64_t>::max());
+  shape.bytesLimit =
+      parseOptionalInteger(options, "bytesLimit", 0).value_or(std::numeric_limits<int64_t>::max());
   return shape;
 }
 
@@ -55,14 +60,16 @@ static bool parsePacing(const Napi::Value &pacing) {
 }
 
 Napi::Function Ring::define(Napi::Env env) {
-  return DefineClass(env, "Ring",
-                     {InstanceMethod<&Ring::grant>("grant"), InstanceMethod<&Ring::setPacing>("setPacing"),
-                      InstanceMethod<&Ring::stats>("stats"), InstanceMethod<&Ring::close>("close")});
+  return DefineClass(
+      env, "Ring",
+      {InstanceMethod<&Ring::grant>("grant"), InstanceMethod<&Ring::setPacing>("setPacing"),
+       InstanceMethod<&Ring::stats>("stats"), InstanceMethod<&Ring::close>("close")});
 }
 
 std::shared_ptr<RingFile> Ring::unwrapFile(const Napi::Value &value) {
   Napi::Env env = value.Env();
-  if (value.IsObject() && value.As<Napi::Object>().InstanceOf(env.GetInstanceData<Addon>()->ring.Value())) {
+  if (value.IsObject() &&
+      value.As<Napi::Object>().InstanceOf(env.GetInstanceData<Addon>()->ring.Value())) {
     return Unwrap(value.As<Napi::Object>())->file_;
   }
   throw Napi::TypeError::New(env, "ring must be a Ring");

@@ -21,6 +21,7 @@ class Ring : public Napi::ObjectWrap<Ring> {
   Napi::Value stats(const Napi::CallbackInfo &info);
   void close(const Napi::CallbackInfo &info);
 
-  // Shared with the feeds that write into the file. After the ring is garbage-collected, the last feed closes the file.
+  // Shared with the feeds that write into the file. After the ring is garbage-collected, the last
+  // feed closes the file.
   std::shared_ptr<RingFile> file_;
 };

@@ -4,8 +4,9 @@
 
 #include "numbering.h"
 
-RingFeed::RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring, std::shared_ptr<Timeline> timeline,
-                   std::shared_ptr<Mailbox> mailbox, uint32_t callback)
+RingFeed::RingFeed(GstElement *appSink, std::shared_ptr<RingFile> ring,
+                   std::shared_ptr<Timeline> timeline, std::shared_ptr<Mailbox> mailbox,
+                   uint32_t callback)
     : Tap(appSink),
       ring_(std::move(ring)),
       timeline_(std::move(timeline)),
@@ -46,7 +47,9 @@ std::string RingFeed::place(const RingFrame &frame, GstBuffer *buffer) {
   bool written;
   if (const auto &packing = ring_->picture()) {
     GstVideoFrame picture;
-    if (!gst_video_frame_map(&picture, &info_, buffer, GST_MAP_READ)) return "its memory cannot be mapped";
+    if (!gst_video_frame_map(&picture, &info_, buffer, GST_MAP_READ)) {
+      return "its memory cannot be mapped";
+    }
     written = ring_->write(frame, flags, [&](uint8_t *payload) {
       packing->place(payload, picture, ring_->shape().contentX, ring_->shape().contentY);
       return packing->size();
@@ -55,11 +58,16 @@ std::string RingFeed::place(const RingFrame &frame, GstBuffer *buffer) {
   } else {
     gsize bytes = gst_buffer_get_size(buffer);
     if (bytes > ring_->payloadSize()) {
-      return "it has " + std::to_string(bytes) + " bytes, more than the slot size of " + std::to_string(ring_->payloadSize());
+      return "it has " + std::to_string(bytes) + " bytes, more than the slot size of " +
+             std::to_string(ring_->payloadSize());
     }
-    written = ring_->write(frame, flags, [&](uint8_t *payload) { return gst_buffer_extract(buffer, 0, payload, bytes); });
+    written = ring_->write(frame, flags, [&](uint8_t *payload) {
+      return gst_buffer_extract(buffer, 0, payload, bytes);
+    });
   }
-  return written ? "" : "its number " + std::to_string(frame.n) + " is not greater than that of the previous frame";
+  return written ? ""
+                 : "its number " + std::to_string(frame.n) +
+                       " is not greater than that of the previous frame";
 }
 
 std::string RingFeed::readCaps(GstCaps *caps) {
@@ -76,8 +84,9 @@ std::string RingFeed::readCaps(GstCaps *caps) {
               GST_VIDEO_INFO_WIDTH(&info_) == static_cast<int>(shape.contentWidth) &&
               GST_VIDEO_INFO_HEIGHT(&info_) == static_cast<int>(shape.contentHeight);
   if (!fits) {
-    return "it is " + std::to_string(GST_VIDEO_INFO_WIDTH(&info_)) + "x" + std::to_string(GST_VIDEO_INFO_HEIGHT(&info_)) +
-           " " + GST_VIDEO_INFO_NAME(&info_) + " instead of " + std::to_string(shape.contentWidth) + "x" +
+    return "it is " + std::to_string(GST_VIDEO_INFO_WIDTH(&info_)) + "x" +
+           std::to_string(GST_VIDEO_INFO_HEIGHT(&info_)) + " " + GST_VIDEO_INFO_NAME(&info_) +
+           " instead of " + std::to_string(shape.contentWidth) + "x" +
            std::to_string(shape.contentHeight) + " " + shape.format;
   }
   gst_caps_replace(&caps_, caps);
@@ -107,7 +116,8 @@ void RingFeed::announce(const RingFrame &frame) {
 void RingFeed::warnOnce(const std::string &reason) {
   if (warned_) return;
   warned_ = true;
-  GST_ELEMENT_WARNING(appSink(), STREAM, FORMAT,
-                      ("A frame was not written to the ring %s: %s.", ring_->shape().path.c_str(), reason.c_str()),
-                      (nullptr));
+  GST_ELEMENT_WARNING(
+      appSink(), STREAM, FORMAT,
+      ("A frame was not written to the ring %s: %s.", ring_->shape().path.c_str(), reason.c_str()),
+      (nullptr));
 }

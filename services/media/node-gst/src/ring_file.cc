@@ -18,7 +18,9 @@ static std::optional<PackedPicture> packing(const RingShape &shape) {
   return PackedPicture(shape.format, shape.width, shape.height);
 }
 
-static size_t roundUpToPages(size_t bytes) { return (bytes + kRingPage - 1) / kRingPage * kRingPage; }
+static size_t roundUpToPages(size_t bytes) {
+  return (bytes + kRingPage - 1) / kRingPage * kRingPage;
+}
 
 RingFile::RingFile(RingShape shape)
     : shape_(std::move(shape)),
@@ -41,23 +43,31 @@ void RingFile::check() const {
   };
   require(shape_.slots >= 2, "slots must be at least 2");
   require(shape_.width > 0 && shape_.height > 0, "width and height must be at least 1");
-  require(shape_.contentWidth > 0 && uint64_t{shape_.contentX} + shape_.contentWidth <= shape_.width &&
-              shape_.contentHeight > 0 && uint64_t{shape_.contentY} + shape_.contentHeight <= shape_.height,
+  require(shape_.contentWidth > 0 &&
+              uint64_t{shape_.contentX} + shape_.contentWidth <= shape_.width &&
+              shape_.contentHeight > 0 &&
+              uint64_t{shape_.contentY} + shape_.contentHeight <= shape_.height,
           "content must lie inside width x height");
   if (picture_) {
-    require(shape_.contentX % picture_->alignmentX() == 0 && shape_.contentY % picture_->alignmentY() == 0,
-            "content.x and content.y must be multiples of the chroma subsampling of " + shape_.format);
+    require(
+        shape_.contentX % picture_->alignmentX() == 0 &&
+            shape_.contentY % picture_->alignmentY() == 0,
+        "content.x and content.y must be multiples of the chroma subsampling of " + shape_.format);
     require(shape_.fill.size() == picture_->components(),
-            "fill must have 1 or " + std::to_string(picture_->components()) + " values for " + shape_.format);
+            "fill must have 1 or " + std::to_string(picture_->components()) + " values for " +
+                shape_.format);
   } else {
-    require(shape_.contentWidth == shape_.width && shape_.contentHeight == shape_.height, "JPEG has no padding");
+    require(shape_.contentWidth == shape_.width && shape_.contentHeight == shape_.height,
+            "JPEG has no padding");
     require(payloadSize_ > 0, "payloadLimit is required for JPEG");
   }
-  require(bytes_ <= shape_.bytesLimit, "needs " + std::to_string(bytes_) + " bytes, but the limit is " +
-                                           std::to_string(shape_.bytesLimit) + ": use fewer slots or a smaller view");
+  require(bytes_ <= shape_.bytesLimit,
+          "needs " + std::to_string(bytes_) + " bytes, but the limit is " +
+              std::to_string(shape_.bytesLimit) + ": use fewer slots or a smaller view");
 }
 
-// Reserves the space before mapping the file, because a write into a hole of a full tmpfs would kill the process (SIGBUS).
+// Reserves the space before mapping the file, because a write into a hole of a full tmpfs would
+// kill the process (SIGBUS).
 void RingFile::create() {
   const std::string unpublished = shape_.path + ".new";
   int file = open(unpublished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
@@ -73,7 +83,10 @@ void RingFile::create() {
   };
   if (file < 0) fail("cannot be created", errno);
   if (int reason = posix_fallocate(file, 0, bytes_)) {
-    fail(("cannot reserve " + std::to_string(bytes_) + " bytes: free some space, or enlarge the file system").c_str(), reason);
+    fail(("cannot reserve " + std::to_string(bytes_) +
+          " bytes: free some space, or enlarge the file system")
+             .c_str(),
+         reason);
   }
   struct stat status;
   if (fchmod(file, 0640) != 0 || fstat(file, &status) != 0) fail("cannot set its mode", errno);
@@ -117,7 +130,8 @@ void RingFile::initialize() {
 
 bool RingFile::waitForGrant(uint64_t n, const std::function<bool()> &cancelled) {
   std::unique_lock lock(mutex_);
-  // Readers of a new ring do not know the number with which its frames begin: others may have been numbered before.
+  // Readers of a new ring do not know the number with which its frames begin: others may have been
+  // numbered before.
   auto isFirst = [&] { return granted_ > 0 && written_ == 0; };
   auto granted = [&] { return !paced_ || n <= granted_ || isFirst(); };
   if (!granted() && !closed_ && !cancelled()) {
@@ -133,7 +147,8 @@ void RingFile::wake() {
   changed_.notify_all();
 }
 
-bool RingFile::write(const RingFrame &frame, uint32_t flags, const std::function<size_t(uint8_t *payload)> &place) {
+bool RingFile::write(const RingFrame &frame, uint32_t flags,
+                     const std::function<size_t(uint8_t *payload)> &place) {
   std::lock_guard lock(writing_);
   if (frame.n <= header()->newest) return false;
   RingSlot *s = slot(frame.n);
@@ -170,6 +185,7 @@ void RingFile::close() {
   changed_.notify_all();
   struct stat status;
   // Another ring may have replaced this one at the same path.
-  bool isOwnFile = stat(shape_.path.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+  bool isOwnFile = stat(shape_.path.c_str(), &status) == 0 && status.st_dev == device_ &&
+                   status.st_ino == inode_;
   if (isOwnFile) unlink(shape_.path.c_str());
 }

@@ -40,8 +40,9 @@ struct RingFrame {
   int64_t timeUs;
 };
 
-// Writes frames into a ring file without waiting for readers. The sequence of a slot is 2n-1 while frame n is written, and 2n
-// afterwards. Readers use it to detect that a frame was overwritten while they read it (a sequence lock).
+// Writes frames into a ring file without waiting for readers. The sequence of a slot is 2n-1 while
+// frame n is written, and 2n afterwards. Readers use it to detect that a frame was overwritten
+// while they read it (a sequence lock).
 class RingFile {
  public:
   // Throws std::invalid_argument or std::runtime_error. No file remains in this case.
@@ -55,13 +56,15 @@ class RingFile {
   size_t payloadSize() const { return payloadSize_; }
   size_t bytes() const { return bytes_; }
 
-  // With pacing, waits until frame `n` is granted; for the first frame of the ring, until any frame is. Returns false if the
-  // ring is closed or `cancelled` returns true. `wake` must be called when the result of `cancelled` changes.
+  // With pacing, waits until frame `n` is granted; for the first frame of the ring, until any frame
+  // is. Returns false if the ring is closed or `cancelled` returns true. `wake` must be called when
+  // the result of `cancelled` changes.
   bool waitForGrant(uint64_t n, const std::function<bool()> &cancelled);
   void wake();
-  // `place` writes the picture to `payload` and returns its size, at most `payloadSize`. Returns false if a frame with this
-  // number or a later one has already been written.
-  bool write(const RingFrame &frame, uint32_t flags, const std::function<size_t(uint8_t *payload)> &place);
+  // `place` writes the picture to `payload` and returns its size, at most `payloadSize`. Returns
+  // false if a frame with this number or a later one has already been written.
+  bool write(const RingFrame &frame, uint32_t flags,
+             const std::function<size_t(uint8_t *payload)> &place);
   void countDropped() { dropped_++; }
 
   void grant(uint64_t n);

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// The file format of a ring: a header page, followed by the slots. Frame n is in slot n % slots. Integers are little-endian.
-// Readers depend on this layout, so a change requires a new version.
+// The file format of a ring: a header page, followed by the slots. Frame n is in slot n % slots.
+// Integers are little-endian. Readers depend on this layout, so a change requires a new version.
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rings are little endian");
 

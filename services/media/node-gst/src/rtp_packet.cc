@@ -8,16 +8,20 @@
 
 namespace {
 
-// The header of an RTP packet begins with flags and a sequence number. The timestamp follows (RFC 3550, section 5.1).
+// The header of an RTP packet begins with flags and a sequence number. The timestamp follows (RFC
+// 3550, section 5.1).
 constexpr gsize kTimestampOffset = 4;
 constexpr gsize kTimestampSize = 4;
 
-// The newest packet of a depayloader. Written by the streaming thread, read by the JavaScript thread.
+// The newest packet of a depayloader. Written by the streaming thread, read by the JavaScript
+// thread.
 class Recorder {
  public:
   void record(GstPad *pad, GstBuffer *buffer) {
     std::array<uint8_t, kTimestampSize> bytes;
-    if (gst_buffer_extract(buffer, kTimestampOffset, bytes.data(), bytes.size()) != bytes.size()) return;
+    if (gst_buffer_extract(buffer, kTimestampOffset, bytes.data(), bytes.size()) != bytes.size()) {
+      return;
+    }
     auto running = findRunningTicks(pad, buffer);
     if (!running) return;
     std::lock_guard lock(mutex_);
@@ -70,13 +74,17 @@ GstPadProbeReturn onPacket(GstPad *pad, GstPadProbeInfo *info, gpointer data) {
 
 void recordPackets(GstElement *element) {
   GstElementFactory *factory = gst_element_get_factory(element);
-  if (!factory || !gst_element_factory_list_is_type(factory, GST_ELEMENT_FACTORY_TYPE_DEPAYLOADER)) return;
+  if (!factory ||
+      !gst_element_factory_list_is_type(factory, GST_ELEMENT_FACTORY_TYPE_DEPAYLOADER)) {
+    return;
+  }
   Owned<GstPad> pad(gst_element_get_static_pad(element, "sink"));
   if (!pad || findRecorder(element)) return;
   auto *recorder = new Recorder();
   g_object_set_qdata_full(G_OBJECT(element), recorderQuark(), recorder,
                           [](gpointer data) { delete static_cast<Recorder *>(data); });
-  auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST);
+  auto types =
+      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST);
   gst_pad_add_probe(pad.get(), types, onPacket, recorder, nullptr);
 }
 
@@ -86,9 +94,13 @@ void onElementAdded(GstBin *, GstBin *, GstElement *element, gpointer) { recordP
 
 void recordRtpPackets(GstBin *bin) {
   g_signal_connect(bin, "deep-element-added", G_CALLBACK(onElementAdded), nullptr);
-  auto record = [](const GValue *item, gpointer) { recordPackets(GST_ELEMENT(g_value_get_object(item))); };
+  auto record = [](const GValue *item, gpointer) {
+    recordPackets(GST_ELEMENT(g_value_get_object(item)));
+  };
   GstIterator *elements = gst_bin_iterate_recurse(bin);
-  while (gst_iterator_foreach(elements, record, nullptr) == GST_ITERATOR_RESYNC) gst_iterator_resync(elements);
+  while (gst_iterator_foreach(elements, record, nullptr) == GST_ITERATOR_RESYNC) {
+    gst_iterator_resync(elements);
+  }
   gst_iterator_free(elements);
 }
 

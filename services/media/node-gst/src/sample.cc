@@ -31,7 +31,8 @@ static Napi::Uint8Array toBytes(Napi::Env env, const std::shared_ptr<HeldSample>
   return Napi::Uint8Array::New(env, held->size(), memory, 0);
 }
 
-Napi::Object Sample::make(Napi::Env env, std::shared_ptr<HeldSample> held, const Stamp &stamp, GstCaps *newCaps) {
+Napi::Object Sample::make(Napi::Env env, std::shared_ptr<HeldSample> held, const Stamp &stamp,
+                          GstCaps *newCaps) {
   auto number = [env](std::optional<int64_t> value) -> Napi::Value {
     if (!value) return env.Null();
     return Napi::Number::New(env, static_cast<double>(*value));

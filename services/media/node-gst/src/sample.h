@@ -8,7 +8,8 @@
 
 #include "timeline.h"
 
-// A sample that is mapped for reading until it is released. The destructor releases the sample if necessary.
+// A sample that is mapped for reading until it is released. The destructor releases the sample if
+// necessary.
 class HeldSample {
  public:
   // Takes ownership of `sample`. `onRelease` is called once.
@@ -34,7 +35,8 @@ class HeldSample {
 class Sample : public Napi::ObjectWrap<Sample> {
  public:
   static Napi::Function define(Napi::Env env);
-  static Napi::Object make(Napi::Env env, std::shared_ptr<HeldSample> held, const Stamp &stamp, GstCaps *newCaps);
+  static Napi::Object make(Napi::Env env, std::shared_ptr<HeldSample> held, const Stamp &stamp,
+                           GstCaps *newCaps);
 
   explicit Sample(const Napi::CallbackInfo &info) : ObjectWrap(info) {}
 

@@ -2,8 +2,9 @@
 
 #include "sample.h"
 
-SampleQueue::SampleQueue(GstElement *appSink, size_t capacity, WhenFull whenFull, std::shared_ptr<Timeline> timeline,
-                         std::shared_ptr<Mailbox> mailbox, uint32_t callback)
+SampleQueue::SampleQueue(GstElement *appSink, size_t capacity, WhenFull whenFull,
+                         std::shared_ptr<Timeline> timeline, std::shared_ptr<Mailbox> mailbox,
+                         uint32_t callback)
     : Tap(appSink),
       capacity_(capacity),
       whenFull_(whenFull),
@@ -68,7 +69,8 @@ void SampleQueue::clear() {
 void SampleQueue::drain(Napi::Env env) {
   std::unique_lock lock(mutex_);
   draining_ = false;
-  // Delivers only the samples that are waiting now, so that a fast stream does not block the event loop.
+  // Delivers only the samples that are waiting now, so that a fast stream does not block the event
+  // loop.
   for (size_t left = waiting_.size(); left > 0 && !waiting_.empty(); left--) {
     Entry entry = waiting_.front();
     waiting_.pop_front();

@@ -14,8 +14,9 @@ enum class WhenFull { dropOldest, dropNewest, block };
 // A bounded queue from an appsink to a JavaScript callback.
 class SampleQueue : public Tap {
  public:
-  SampleQueue(GstElement *appSink, size_t capacity, WhenFull whenFull, std::shared_ptr<Timeline> timeline,
-              std::shared_ptr<Mailbox> mailbox, uint32_t callback);
+  SampleQueue(GstElement *appSink, size_t capacity, WhenFull whenFull,
+              std::shared_ptr<Timeline> timeline, std::shared_ptr<Mailbox> mailbox,
+              uint32_t callback);
   ~SampleQueue() override;
 
   struct Stats {
@@ -35,7 +36,9 @@ class SampleQueue : public Tap {
     bool afterGap;
   };
 
-  std::shared_ptr<SampleQueue> self() { return std::static_pointer_cast<SampleQueue>(shared_from_this()); }
+  std::shared_ptr<SampleQueue> self() {
+    return std::static_pointer_cast<SampleQueue>(shared_from_this());
+  }
   bool full() const { return waiting_.size() + held_ >= capacity_; }
   // Returns whether there is room for the new sample, after dropping or waiting as configured.
   bool makeRoom(std::unique_lock<std::mutex> &lock);

@@ -41,7 +41,8 @@ static void onRequest(GstMessage *message) {
 static void onError(GstMessage *message) {
   if (!GST_IS_ELEMENT(GST_MESSAGE_SRC(message))) return;
   GstElementFactory *factory = gst_element_get_factory(GST_ELEMENT(GST_MESSAGE_SRC(message)));
-  const gchar *plugin = factory ? gst_plugin_feature_get_plugin_name(GST_PLUGIN_FEATURE(factory)) : nullptr;
+  const gchar *plugin =
+      factory ? gst_plugin_feature_get_plugin_name(GST_PLUGIN_FEATURE(factory)) : nullptr;
   if (plugin && plugin == kPlugin) share(nullptr);
 }
 

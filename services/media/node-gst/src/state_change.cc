@@ -2,10 +2,12 @@
 
 #include "state.h"
 
-StateChange::StateChange(GstElement *pipeline, std::shared_ptr<Mailbox> mailbox, Executor &control, Taps &taps)
+StateChange::StateChange(GstElement *pipeline, std::shared_ptr<Mailbox> mailbox, Executor &control,
+                         Taps &taps)
     : pipeline_(pipeline), mailbox_(std::move(mailbox)), control_(control), taps_(taps) {}
 
-void StateChange::request(GstState target, std::shared_ptr<Pending> pending, std::function<void()> afterwards) {
+void StateChange::request(GstState target, std::shared_ptr<Pending> pending,
+                          std::function<void()> afterwards) {
   int holdsToRelease = 0;
   if (target == GST_STATE_NULL) {
     std::swap(holdsToRelease, holds_);
@@ -23,8 +25,9 @@ void StateChange::request(GstState target, std::shared_ptr<Pending> pending, std
   {
     std::lock_guard lock(mutex_);
     if (current_) {
-      finish(*current_, Failure::aborted(std::string("the change to ") + stateName(current_->target) +
-                                         " was superseded by a change to " + stateName(target)));
+      finish(*current_,
+             Failure::aborted(std::string("the change to ") + stateName(current_->target) +
+                              " was superseded by a change to " + stateName(target)));
     }
     current_ = request;
     // Must happen immediately, because the pipeline's thread may be blocked by a tap that waits.
@@ -50,8 +53,9 @@ void StateChange::perform(const std::shared_ptr<Request> &request) {
   if (result == GST_STATE_CHANGE_ASYNC && !request->reached && !request->failure) {
     request->waiting = true;
   } else if (result == GST_STATE_CHANGE_FAILURE && !request->failure) {
-    finish(*request, Failure::of(GST_CORE_ERROR_STATE_CHANGE, std::string("the pipeline failed to change to ") +
-                                                                   stateName(request->target)));
+    finish(*request, Failure::of(GST_CORE_ERROR_STATE_CHANGE,
+                                 std::string("the pipeline failed to change to ") +
+                                     stateName(request->target)));
   } else if (result == GST_STATE_CHANGE_FAILURE || result == GST_STATE_CHANGE_ASYNC) {
     finish(*request, request->reached ? std::nullopt : request->failure);
   } else {
@@ -64,7 +68,8 @@ void StateChange::onMessage(GstMessage *message) {
   if (!current_ || !current_->begun || current_->finished) return;
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     if (!current_->failure) current_->failure = Failure::fromMessage(message);
-  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STATE_CHANGED && GST_MESSAGE_SRC(message) == GST_OBJECT(pipeline_)) {
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STATE_CHANGED &&
+             GST_MESSAGE_SRC(message) == GST_OBJECT(pipeline_)) {
     GstState state, pending;
     gst_message_parse_state_changed(message, nullptr, &state, &pending);
     current_->reached |= state == current_->target && pending == GST_STATE_VOID_PENDING;
@@ -72,7 +77,9 @@ void StateChange::onMessage(GstMessage *message) {
     return;
   }
   if (!current_->waiting) return;
-  if (current_->reached || current_->failure) finish(*current_, current_->reached ? std::nullopt : current_->failure);
+  if (current_->reached || current_->failure) {
+    finish(*current_, current_->reached ? std::nullopt : current_->failure);
+  }
 }
 
 void StateChange::finish(Request &request, std::optional<Failure> failure) {

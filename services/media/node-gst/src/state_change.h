@@ -11,14 +11,18 @@
 #include "pending.h"
 #include "tap.h"
 
-// Changes the state of a pipeline on the pipeline's own thread. A new request supersedes the current one.
+// Changes the state of a pipeline on the pipeline's own thread. A new request supersedes the
+// current one.
 class StateChange {
  public:
-  StateChange(GstElement *pipeline, std::shared_ptr<Mailbox> mailbox, Executor &control, Taps &taps);
+  StateChange(GstElement *pipeline, std::shared_ptr<Mailbox> mailbox, Executor &control,
+              Taps &taps);
 
-  // Must be called on the JavaScript thread. `afterwards` runs on the JavaScript thread when the state is reached. The
-  // mailbox is held from the request for a state above null until null is reached.
-  void request(GstState target, std::shared_ptr<Pending> pending, std::function<void()> afterwards = [] {});
+  // Must be called on the JavaScript thread. `afterwards` runs on the JavaScript thread when the
+  // state is reached. The mailbox is held from the request for a state above null until null is
+  // reached.
+  void request(
+      GstState target, std::shared_ptr<Pending> pending, std::function<void()> afterwards = [] {});
   // Drops all requests. Their promises neither resolve nor reject.
   void abandon();
   // Called for every bus message, on the thread that posts it.

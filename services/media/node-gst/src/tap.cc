@@ -11,7 +11,8 @@ static void destroy(gpointer tap) { delete static_cast<SharedTap *>(tap); }
 
 Tap::Tap(GstElement *appSink) {
   if (!GST_IS_APP_SINK(appSink)) {
-    throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(appSink) + "\" is not an appsink");
+    throw std::invalid_argument(std::string("element \"") + GST_OBJECT_NAME(appSink) +
+                                "\" is not an appsink");
   }
   appSink_.reset(GST_ELEMENT(gst_object_ref(appSink)));
 }
@@ -20,11 +21,13 @@ void Tap::open() {
   // A retained last sample would occupy a buffer of the pool while the stream is paused.
   g_object_set(appSink(), "enable-last-sample", FALSE, nullptr);
   Owned<GstPad> pad(gst_element_get_static_pad(appSink(), "sink"));
-  auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_FLUSH | GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
+  auto types = static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_FLUSH |
+                                            GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM);
   probe_ = gst_pad_add_probe(pad.get(), types, onPad, new SharedTap(shared_from_this()), destroy);
   GstAppSinkCallbacks callbacks = {};
   callbacks.new_sample = onSample;
-  gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &callbacks, new SharedTap(shared_from_this()), destroy);
+  gst_app_sink_set_callbacks(GST_APP_SINK(appSink()), &callbacks, new SharedTap(shared_from_this()),
+                             destroy);
 }
 
 void Tap::close() {
@@ -66,7 +69,8 @@ GstFlowReturn Tap::onSample(GstAppSink *appSink, gpointer data) {
 GstPadProbeReturn Tap::onPad(GstPad *, GstPadProbeInfo *info, gpointer data) {
   Tap &tap = **static_cast<SharedTap *>(data);
   if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM) {
-    return tap.usesVideoMeta() ? answerAllocation(GST_PAD_PROBE_INFO_QUERY(info)) : GST_PAD_PROBE_OK;
+    return tap.usesVideoMeta() ? answerAllocation(GST_PAD_PROBE_INFO_QUERY(info))
+                               : GST_PAD_PROBE_OK;
   }
   if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_FLUSH_START) {
     tap.flushing_ = true;
@@ -103,7 +107,9 @@ void Taps::detachIn(GstElement *bin) {
 std::vector<SharedTap> Taps::in(GstElement *bin) {
   std::vector<SharedTap> inside;
   for (const auto &tap : all()) {
-    if (gst_object_has_as_ancestor(GST_OBJECT(tap->appSink()), GST_OBJECT(bin))) inside.push_back(tap);
+    if (gst_object_has_as_ancestor(GST_OBJECT(tap->appSink()), GST_OBJECT(bin))) {
+      inside.push_back(tap);
+    }
   }
   return inside;
 }

@@ -11,8 +11,8 @@
 
 // Receives the samples of an appsink on the streaming thread.
 //
-// While a tap is closed or flushing, or the pipeline stops, the tap discards samples without an error. An error would stop
-// the elements upstream of the tee when a branch is removed.
+// While a tap is closed or flushing, or the pipeline stops, the tap discards samples without an
+// error. An error would stop the elements upstream of the tee when a branch is removed.
 class Tap : public std::enable_shared_from_this<Tap> {
  public:
   explicit Tap(GstElement *appSink);

@@ -7,7 +7,8 @@ static GstPadProbeReturn onBuffer(GstPad *, GstPadProbeInfo *info, gpointer data
   GstClockTime &previous = *static_cast<GstClockTime *>(data);
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
   bool follows = GST_CLOCK_TIME_IS_VALID(previous);
-  bool increases = GST_BUFFER_PTS_IS_VALID(buffer) && (!follows || GST_BUFFER_PTS(buffer) > previous);
+  bool increases =
+      GST_BUFFER_PTS_IS_VALID(buffer) && (!follows || GST_BUFFER_PTS(buffer) > previous);
   if (follows && !increases) {
     buffer = gst_buffer_make_writable(buffer);
     GST_BUFFER_PTS(buffer) = previous + kTick;

@@ -33,7 +33,9 @@ std::optional<int64_t> runningTicks(const GstSegment &segment, GstClockTime time
 void Timeline::setPtsOffset(int64_t ticks) {
   std::lock_guard lock(mutex_);
   if (stamped_ && ticks != offsets_.rbegin()->second) {
-    throw std::logic_error("ptsOffset is fixed once the first buffer has passed: call realign() to change it for later buffers");
+    throw std::logic_error(
+        "ptsOffset is fixed once the first buffer has passed: call realign() to change it for "
+        "later buffers");
   }
   if (!stamped_) offsets_ = {{INT64_MIN, ticks}};
 }
@@ -55,8 +57,8 @@ std::optional<int64_t> Timeline::timeAnchor() {
   Owned<GstElement> pipeline(static_cast<GstElement *>(g_weak_ref_get(&pipeline_)));
   // On the way to PLAYING, a pipeline gets its clock shortly before its base time.
   if (!pipeline || gst_element_get_base_time(pipeline.get()) == 0) return std::nullopt;
-  // The wall clock is read first: if the thread is preempted between the two readings, buffers appear too old, but never
-  // from the future.
+  // The wall clock is read first: if the thread is preempted between the two readings, buffers
+  // appear too old, but never from the future.
   int64_t wallUs = g_get_real_time();
   GstClockTime running = gst_element_get_current_running_time(pipeline.get());
   if (!GST_CLOCK_TIME_IS_VALID(running)) return std::nullopt;
@@ -83,7 +85,8 @@ Stamp Timeline::stamp(const GstSegment &segment, GstBuffer *buffer) {
   }
   if (dts) stamp.dts = offset + toTicks(*dts);
   if (GST_BUFFER_DURATION_IS_VALID(buffer)) {
-    // The difference of rounded times is used so that the durations of a stream without gaps add up.
+    // The difference of rounded times is used so that the durations of a stream without gaps add
+    // up.
     int64_t start = pts.value_or(0);
     int64_t end = start + static_cast<int64_t>(GST_BUFFER_DURATION(buffer));
     stamp.duration = toTicks(end) - toTicks(start);

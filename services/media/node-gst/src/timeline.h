@@ -8,8 +8,8 @@
 #include <mutex>
 #include <optional>
 
-// The times of a buffer: `timeUs` in µs since 1970, `running` in 90 kHz ticks of running time, others in 90 kHz ticks of
-// stream time.
+// The times of a buffer: `timeUs` in µs since 1970, `running` in 90 kHz ticks of running time,
+// others in 90 kHz ticks of stream time.
 struct Stamp {
   std::optional<int64_t> pts;
   std::optional<int64_t> dts;
@@ -18,10 +18,12 @@ struct Stamp {
   std::optional<int64_t> running;
 };
 
-// Returns the running time in 90 kHz ticks; nothing for a time that is invalid or outside of the segment.
+// Returns the running time in 90 kHz ticks; nothing for a time that is invalid or outside of the
+// segment.
 std::optional<int64_t> runningTicks(const GstSegment &segment, GstClockTime time);
 
-// Maps running time to stream time. Times are rounded once and in integers, so that packets and frames get equal times.
+// Maps running time to stream time. Times are rounded once and in integers, so that packets and
+// frames get equal times.
 class Timeline {
  public:
   explicit Timeline(GstElement *pipeline) { g_weak_ref_init(&pipeline_, pipeline); }
@@ -30,8 +32,8 @@ class Timeline {
 
   // Throws std::logic_error if a buffer has already been stamped with another offset.
   void setPtsOffset(int64_t ticks);
-  // Sets the offset for buffers after the newest one that has been stamped. A buffer that is stamped again, such as a
-  // packet and its decoded frame, keeps its offset.
+  // Sets the offset for buffers after the newest one that has been stamped. A buffer that is
+  // stamped again, such as a packet and its decoded frame, keeps its offset.
   void realign(int64_t ticks);
   // Sets the wall clock at running time 0. Without this call, it is measured for the first buffer.
   void setTimeAnchor(int64_t us) { anchorUs_ = us; }

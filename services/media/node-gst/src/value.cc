@@ -37,12 +37,18 @@ static Napi::Value arrayToJs(Napi::Env env, const GValue *value) {
 }
 
 Napi::Value toJs(Napi::Env env, const GValue *value) {
-  auto number = [env](auto n) -> Napi::Value { return Napi::Number::New(env, static_cast<double>(n)); };
+  auto number = [env](auto n) -> Napi::Value {
+    return Napi::Number::New(env, static_cast<double>(n));
+  };
   GType type = G_VALUE_TYPE(value);
   if (type == GST_TYPE_FRACTION) return fractionToJs(env, value);
   if (type == GST_TYPE_BUFFER) return bufferToJs(env, gst_value_get_buffer(value));
-  if (type == GST_TYPE_ARRAY) return arrayToJs<gst_value_array_get_size, gst_value_array_get_value>(env, value);
-  if (type == GST_TYPE_LIST) return arrayToJs<gst_value_list_get_size, gst_value_list_get_value>(env, value);
+  if (type == GST_TYPE_ARRAY) {
+    return arrayToJs<gst_value_array_get_size, gst_value_array_get_value>(env, value);
+  }
+  if (type == GST_TYPE_LIST) {
+    return arrayToJs<gst_value_list_get_size, gst_value_list_get_value>(env, value);
+  }
   if (type == GST_TYPE_CAPS) return textToJs(env, gst_caps_to_string(gst_value_get_caps(value)));
   switch (G_TYPE_FUNDAMENTAL(type)) {
     case G_TYPE_BOOLEAN: return Napi::Boolean::New(env, g_value_get_boolean(value));
@@ -79,7 +85,9 @@ Napi::Object capsToJs(Napi::Env env, GstCaps *caps) {
 }
 
 bool fromText(GValue *value, const std::string &text, GParamSpec *property) {
-  if (!G_VALUE_HOLDS_STRING(value)) return gst_value_deserialize_with_pspec(value, text.c_str(), property);
+  if (!G_VALUE_HOLDS_STRING(value)) {
+    return gst_value_deserialize_with_pspec(value, text.c_str(), property);
+  }
   g_value_set_string(value, text.c_str());
   return true;
 }

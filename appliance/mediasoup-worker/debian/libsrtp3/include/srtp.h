@@ -1,4 +1,5 @@
-// The part of the libsrtp 3 API that the mediasoup worker uses, implemented with Debian's libsrtp 2.
+// The part of the libsrtp 3 API that the mediasoup worker uses, implemented with Debian's
+// libsrtp 2.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,8 @@
 static constexpr auto srtp_err_status_buffer_small = static_cast<srtp_err_status_t>(28);
 static constexpr auto srtp_err_status_cryptex_err = static_cast<srtp_err_status_t>(29);
 
-// In libsrtp 3 the policy is an opaque pointer that owns its key. This wraps the struct of libsrtp 2 accordingly.
+// In libsrtp 3 the policy is an opaque pointer that owns its key. This wraps the struct of libsrtp
+// 2 accordingly.
 struct Srtp3Policy {
   srtp_policy_t policy{};
   srtp_profile_t profile{};
@@ -38,8 +40,9 @@ inline srtp_err_status_t srtp_policy_set_profile(srtp_policy_t policy, srtp_prof
   return srtp_crypto_policy_set_from_profile_for_rtcp(&policy->policy.rtcp, profile);
 }
 
-inline srtp_err_status_t srtp_policy_add_key(srtp_policy_t policy, const uint8_t *key, size_t key_length,
-                                             const uint8_t *salt, size_t salt_length, const uint8_t *, size_t) {
+inline srtp_err_status_t srtp_policy_add_key(srtp_policy_t policy, const uint8_t *key,
+                                             size_t key_length, const uint8_t *salt,
+                                             size_t salt_length, const uint8_t *, size_t) {
   policy->key.assign(key, key + key_length);
   policy->key.insert(policy->key.end(), salt, salt + salt_length);
   policy->policy.key = policy->key.data();
@@ -60,14 +63,17 @@ inline srtp_err_status_t srtp_create(srtp_t *session, srtp_policy_t policy) {
   return ::srtp_create(session, const_cast<const decltype(policy->policy) *>(&policy->policy));
 }
 
-inline srtp_err_status_t srtp_stream_remove(srtp_t session, uint32_t ssrc) { return ::srtp_remove_stream(session, ssrc); }
+inline srtp_err_status_t srtp_stream_remove(srtp_t session, uint32_t ssrc) {
+  return ::srtp_remove_stream(session, ssrc);
+}
 
 namespace srtp2 {
 using InPlace = srtp_err_status_t (*)(srtp_t, void *, int *);
 
-// libsrtp 2 works in place, libsrtp 3 copies to an output buffer. `trailer` is the maximum growth in bytes.
-inline srtp_err_status_t apply(InPlace function, srtp_t session, const uint8_t *in, size_t in_length, uint8_t *out,
-                               size_t *out_length, size_t trailer) {
+// libsrtp 2 works in place, libsrtp 3 copies to an output buffer. `trailer` is the maximum growth
+// in bytes.
+inline srtp_err_status_t apply(InPlace function, srtp_t session, const uint8_t *in,
+                               size_t in_length, uint8_t *out, size_t *out_length, size_t trailer) {
   if (*out_length < in_length + trailer) return srtp_err_status_buffer_small;
   if (in != out) std::memmove(out, in, in_length);
   int length = static_cast<int>(in_length);
@@ -75,27 +81,29 @@ inline srtp_err_status_t apply(InPlace function, srtp_t session, const uint8_t *
   if (status == srtp_err_status_ok) *out_length = static_cast<size_t>(length);
   return status;
 }
-} // namespace srtp2
+}  // namespace srtp2
 
-inline srtp_err_status_t srtp_protect(srtp_t session, const uint8_t *in, size_t in_length, uint8_t *out,
-                                      size_t *out_length, size_t) {
-  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_protect), session, in, in_length, out, out_length,
-                      SRTP_MAX_TRAILER_LEN);
+inline srtp_err_status_t srtp_protect(srtp_t session, const uint8_t *in, size_t in_length,
+                                      uint8_t *out, size_t *out_length, size_t) {
+  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_protect), session, in, in_length, out,
+                      out_length, SRTP_MAX_TRAILER_LEN);
 }
 
-inline srtp_err_status_t srtp_protect_rtcp(srtp_t session, const uint8_t *in, size_t in_length, uint8_t *out,
-                                           size_t *out_length, size_t) {
+inline srtp_err_status_t srtp_protect_rtcp(srtp_t session, const uint8_t *in, size_t in_length,
+                                           uint8_t *out, size_t *out_length, size_t) {
   // SRTCP adds an index of four bytes.
-  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_protect_rtcp), session, in, in_length, out, out_length,
-                      SRTP_MAX_TRAILER_LEN + 4);
+  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_protect_rtcp), session, in, in_length,
+                      out, out_length, SRTP_MAX_TRAILER_LEN + 4);
 }
 
-inline srtp_err_status_t srtp_unprotect(srtp_t session, const uint8_t *in, size_t in_length, uint8_t *out,
-                                        size_t *out_length) {
-  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_unprotect), session, in, in_length, out, out_length, 0);
+inline srtp_err_status_t srtp_unprotect(srtp_t session, const uint8_t *in, size_t in_length,
+                                        uint8_t *out, size_t *out_length) {
+  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_unprotect), session, in, in_length, out,
+                      out_length, 0);
 }
 
-inline srtp_err_status_t srtp_unprotect_rtcp(srtp_t session, const uint8_t *in, size_t in_length, uint8_t *out,
-                                             size_t *out_length) {
-  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_unprotect_rtcp), session, in, in_length, out, out_length, 0);
+inline srtp_err_status_t srtp_unprotect_rtcp(srtp_t session, const uint8_t *in, size_t in_length,
+                                             uint8_t *out, size_t *out_length) {
+  return srtp2::apply(static_cast<srtp2::InPlace>(&::srtp_unprotect_rtcp), session, in, in_length,
+                      out, out_length, 0);
 }

@@ -24,7 +24,8 @@ class Bright(Event):
 class ExampleElement(Element):
     """Reports an event when the picture becomes dark, and when it is bright again."""
 
-    # The smallest picture that is sufficient costs the least. The manifest declares its format and size.
+    # The smallest picture that is sufficient costs the least. The manifest declares its format and
+    # size.
     view = View(format='GRAY8', width=64, height=36, letterbox=False)
 
     def __init__(self, context: Context[Args, None]) -> None:

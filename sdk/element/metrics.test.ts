@@ -24,4 +24,11 @@ describe('element metrics', () => {
     expect(() => metrics.set('another', 1)).toThrow(/more than 32 metrics/)
     expect(() => metrics.set('metric_0', 2)).not.toThrow()
   })
+
+  it('reject a total that JSON cannot express', () => {
+    const { metrics, collect } = createElementMetrics()
+    metrics.add('bytes', 1e308)
+    expect(() => metrics.add('bytes', 1e308)).toThrow(/total of the metric bytes is too large/)
+    expect(collect()).toEqual({ values: {}, totals: { bytes: 1e308 } })
+  })
 })

@@ -9,8 +9,8 @@ export const METRIC_NAME = /^[a-z][a-z0-9_]{0,63}$/
  * Prometheus with the labels `channel`, `element` and `metric`. Results for viewers belong in
  * counters and events instead.
  *
- * Both functions throw an `Error` if the name is not valid, the number is not finite, or the
- * element has more than 32 metrics.
+ * Both functions throw an `Error` if the name is not valid, the number or the total is not finite,
+ * or the element has more than 32 metrics.
  */
 export interface ElementMetrics {
   /** Sets the current value of a metric. Prometheus receives it as `eyrie_engine_element_value`. */
@@ -68,8 +68,10 @@ export function createElementMetrics(): {
       add(name, amount = 1) {
         assertStorable(name, amount, totals)
         if (amount < 0) throw new Error(`the total of the metric ${name} would decrease`)
+        const total = (totals[name] ?? 0) + amount
+        if (!Number.isFinite(total)) throw new Error(`the total of the metric ${name} is too large`)
         hasChanged ||= amount > 0
-        totals[name] = (totals[name] ?? 0) + amount
+        totals[name] = total
       },
     },
     collect() {

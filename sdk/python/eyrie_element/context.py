@@ -41,25 +41,34 @@ class Metrics:
 
     def set(self, name: str, value: float) -> None:
         """Sets the present value of a metric."""
-        self._check(name, value, self.values)
-        self.has_changed = self.has_changed or self.values.get(name) != value
-        self.values[name] = float(value)
+        number = self._check(name, value, self.values)
+        self.has_changed = self.has_changed or self.values.get(name) != number
+        self.values[name] = number
 
     def add(self, name: str, amount: float = 1) -> None:
         """Adds to the total of a metric. Totals never decrease."""
-        self._check(name, amount, self.totals)
-        if amount < 0:
+        number = self._check(name, amount, self.totals)
+        if number < 0:
             raise ValueError(f'the total of the metric {name} would decrease')
-        self.has_changed = self.has_changed or amount > 0
-        self.totals[name] = self.totals.get(name, 0) + float(amount)
+        total = self.totals.get(name, 0) + number
+        if not math.isfinite(total):
+            raise ValueError(f'the total of the metric {name} is too large')
+        self.has_changed = self.has_changed or number > 0
+        self.totals[name] = total
 
-    def _check(self, name: str, value: float, existing: Mapping[str, float]) -> None:
+    def _check(self, name: str, value: float, existing: Mapping[str, float]) -> float:
+        """Returns the value as the engine receives it. Raises `ValueError` if the engine would not accept the metric."""
         if not METRIC_NAME.fullmatch(name):
             raise ValueError(f'the metric {name} should have a name of lower-case letters, digits and underscores')
-        if not math.isfinite(value):
+        try:
+            number = float(value)
+        except OverflowError:
+            raise ValueError(f'the value of the metric {name} is too large') from None
+        if not math.isfinite(number):
             raise ValueError(f'the value {value} of the metric {name} is not a number')
         if name not in existing and len(self.values) + len(self.totals) >= MAX_METRICS:
             raise ValueError(f'the element has more than {MAX_METRICS} metrics')
+        return number
 
 
 class Log:

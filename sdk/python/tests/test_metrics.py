@@ -24,3 +24,14 @@ class MetricsTest(TestCase):
             metrics.set(f'metric_{number}', 0)
         with self.assertRaisesRegex(ValueError, 'more than 32 metrics'):
             metrics.add('one_more')
+
+    def test_refuses_a_total_that_json_cannot_express(self) -> None:
+        metrics = Metrics()
+        metrics.add('bytes', 1e308)
+        with self.assertRaisesRegex(ValueError, 'total of the metric bytes is too large'):
+            metrics.add('bytes', 1e308)
+        with self.assertRaisesRegex(ValueError, 'value of the metric bytes is too large'):
+            metrics.add('bytes', 10**400)
+        with self.assertRaisesRegex(ValueError, 'value of the metric bytes is too large'):
+            metrics.set('bytes', 10**400)
+        self.assertEqual(metrics.totals, {'bytes': 1e308})

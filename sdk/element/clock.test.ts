@@ -5,7 +5,21 @@ describe('stream clock', () => {
   it('has the stream time and the capture time of the frame', () => {
     const { clock, advance } = createStreamClock()
     expect([clock.seconds, clock.time]).toEqual([0, 0])
-    advance({ pts: 225_000, time: 1_764_000_000_000_000 })
+    advance({ pts: 225_000, time: 1_764_000_000_000_000, discontinuity: false })
     expect([clock.seconds, clock.time]).toEqual([2.5, 1_764_000_000_000])
+  })
+
+  it('continues when the stream time begins anew, because media has restarted', () => {
+    const { clock, advance } = createStreamClock()
+    advance({ pts: 900_000, time: 0, discontinuity: false })
+    const seconds = [
+      { pts: 45_000, discontinuity: true },
+      { pts: 135_000, discontinuity: false },
+      { pts: 405_000, discontinuity: true },
+    ].map(stamp => {
+      advance({ ...stamp, time: 0 })
+      return clock.seconds
+    })
+    expect(seconds).toEqual([10, 11, 14])
   })
 })

@@ -8,8 +8,8 @@ import type { Frame } from './frame.ts'
  */
 export interface StreamClock {
   /**
-   * Stream time in seconds, monotonic across loops and reconnects of the source. 0
-   * before the first frame.
+   * Stream time in seconds, monotonic across loops and reconnects of the source, and across
+   * restarts of the media service. 0 before the first frame.
    */
   readonly seconds: number
   /**
@@ -25,10 +25,12 @@ const MICROSECONDS_PER_MS = 1000
 export function createStreamClock(): {
   clock: StreamClock
   /** Sets the clock to the time of the frame that is processed next. */
-  advance(frame: Pick<Frame, 'pts' | 'time'>): void
+  advance(frame: Pick<Frame, 'pts' | 'time' | 'discontinuity'>): void
 } {
   let seconds = 0
   let time = 0
+  /** Added to the timestamps of frames, which begin anew when the media service restarts. */
+  let offset = 0
   return {
     clock: {
       get seconds() {
@@ -39,7 +41,9 @@ export function createStreamClock(): {
       },
     },
     advance(frame) {
-      seconds = frame.pts / TICKS_PER_SECOND
+      const streamSeconds = frame.pts / TICKS_PER_SECOND
+      if (frame.discontinuity && streamSeconds + offset < seconds) offset = seconds - streamSeconds
+      seconds = streamSeconds + offset
       time = frame.time / MICROSECONDS_PER_MS
     },
   }

@@ -8,7 +8,10 @@ import type { ViewSpec } from '@eyrie/contract/view'
 export interface Frame {
   /** Frame number within the source; the same in all elements and views. */
   readonly n: number
-  /** Presentation time in 90 kHz ticks, monotonic across loops and reconnects of the source. */
+  /**
+   * Presentation time in 90 kHz ticks, monotonic across loops and reconnects of the source. It
+   * begins anew when the media service restarts, with a discontinuity.
+   */
   readonly pts: number
   /** Capture time in microseconds since 1970-01-01 UTC. */
   readonly time: number

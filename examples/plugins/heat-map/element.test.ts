@@ -37,6 +37,19 @@ test('counts the time at each place, and continues after a restart', async () =>
   assert.match(picture, /<rect x="24" y="7" .* fill-opacity="1.00"/)
 })
 
+test('continues when the stream time begins anew', async () => {
+  const storage = createMemoryStorage()
+  const element = await openElement(plugin['heat-map'], { args: { save_s: 10 }, storage })
+  const before = createStream(10)
+  const after = createStream(10)
+  await runElement(element, [
+    ...Array.from({ length: 300 }, () => before.next([person])),
+    after.next([person], { discontinuity: true }),
+    ...Array.from({ length: 120 }, () => after.next([person])),
+  ])
+  assert.ok(Math.abs((await readTotal(storage)) - 40) < 0.3)
+})
+
 test('begins anew if the stored grid is damaged', async () => {
   const storage = createMemoryStorage({ 'grid.json': '{"columns":' })
   await run(storage, 10)

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from .frame import Size
+from .frame import TICKS_PER_SECOND, Size
 from .inference import Infer
 
 Args = TypeVar('Args')
 Config = TypeVar('Config')
 
 MAX_METRICS = 32
+_MICROSECONDS_PER_SECOND = 1_000_000
 METRIC_NAME = re.compile(r'[a-z][a-z0-9_]{0,63}')
 
 
@@ -29,6 +30,17 @@ class Clock:
     """Stream time in seconds. It never decreases."""
     time: float = 0
     """Capture time in seconds since 1970, as `datetime.fromtimestamp` takes it."""
+
+    _offset: float = 0
+    """Added to the timestamps of frames, which begin anew when the media service restarts."""
+
+    def _advance(self, pts: int, time: int, discontinuity: bool) -> None:
+        """Sets the clock to the time of the frame that is processed next."""
+        stream_seconds = pts / TICKS_PER_SECOND
+        if discontinuity and stream_seconds + self._offset < self.seconds:
+            self._offset = self.seconds - stream_seconds
+        self.seconds = stream_seconds + self._offset
+        self.time = time / _MICROSECONDS_PER_SECOND
 
 
 class Metrics:

@@ -117,7 +117,10 @@ class Frame:
     n: int
     """Number of the frame within the source."""
     pts: int
-    """Presentation time in ticks of 90 kHz, monotonic across loops and reconnects of the source."""
+    """
+    Presentation time in ticks of 90 kHz, monotonic across loops and reconnects of the source. It begins anew when the media
+    service restarts, with a discontinuity.
+    """
     time: int
     """Capture time in microseconds since 1970."""
     discontinuity: bool = False

@@ -92,8 +92,7 @@ class OpenedElement(Generic[Args, Config]):
 
     def process(self, frame: Frame) -> Result:
         """Processes a frame as a channel does. Raises `TypeError` or `ValueError` if the result is not JSON."""
-        self.context.clock.seconds = frame.pts / TICKS_PER_SECOND
-        self.context.clock.time = frame.time / _MICROSECONDS_PER_SECOND
+        self.context.clock._advance(frame.pts, frame.time, frame.discontinuity)
         if frame.discontinuity:
             self.element.reset()
         with self.models.during(frame) if self.models else nullcontext():

@@ -81,6 +81,13 @@ class TestKitTest(TestCase):
         run = run_element(open_element(definition), frames)
         self.assertEqual(run.counters['door']['total'], 1)
 
+    def test_continues_the_clock_when_the_stream_time_begins_anew(self) -> None:
+        before, after = Stream(fps=10), Stream(fps=10)
+        objects = create_objects(1)
+        frames = [before.next(objects, skip=99), after.next(objects, discontinuity=True), after.next(objects)]
+        results = run_element(open_element(definition), frames).results
+        self.assertEqual([result.counters and result.counters['door']['seconds'] for result in results], [10, 10, 10.1])
+
     def test_refuses_invalid_arguments(self) -> None:
         with self.assertRaisesRegex(ValueError, '/args/limit should be at least 0'):
             open_element(definition, args={'limit': -1})

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..context import Context, Log, Metrics
 from ..element import Element, ElementDefinition
-from ..frame import TICKS_PER_SECOND, Size
+from ..frame import Size
 from ..kept_state import restore_state, save_state
 from ..plugin_module import add_package_paths, describe_error, find_definition
 from ..result_json import to_frame, to_message
@@ -25,7 +25,6 @@ from .ring import RingReceiver
 
 MESSAGE_SOCKET = 3
 DESCRIPTOR_SOCKET = 4
-_MICROSECONDS_PER_SECOND = 1_000_000
 
 
 def serve(machine_paths: list[str]) -> None:
@@ -136,8 +135,7 @@ class ElementProcess:
 
         context, element = self._context, self._element
         assert context and element
-        context.clock.seconds = frame['pts'] / TICKS_PER_SECOND
-        context.clock.time = frame['time'] / _MICROSECONDS_PER_SECOND
+        context.clock._advance(frame['pts'], frame['time'], frame['discontinuity'])
         self._infer.frame_number = frame['n']
         if frame['discontinuity']:
             element.reset()

@@ -55,6 +55,25 @@ test('reports no stay that ends before, although the object was hidden in betwee
   assert.deepEqual(others.events, [])
 })
 
+test('continues a stay over frames that are far apart', async () => {
+  const element = await openElement(plugin['dwell-alarm'], { args: { seconds: 10 }, config })
+  const stream = createStream(0.2)
+  const frames = Array.from({ length: 6 }, () => stream.next([personAt(0.2)]))
+  const { events } = await runElement(element, frames)
+  assert.deepEqual(
+    events.map(({ dwell_seconds: dwellSeconds }) => dwellSeconds),
+    [15],
+  )
+})
+
+test('rejects two zones of one name, which would share a counter', async () => {
+  const [zone] = config.zones
+  await assert.rejects(
+    openElement(plugin['dwell-alarm'], { config: { zones: [zone, zone] } }),
+    /names must be unique/,
+  )
+})
+
 test('begins anew after an interruption of the stream', async () => {
   const element = await openElement(plugin['dwell-alarm'], { args: { seconds: 1 }, config })
   const stream = createStream(10)

@@ -5,6 +5,15 @@ const GRACE_S = 2
 
 const zone = z.strictObject({ name: z.string().min(1), coords: z.array(point).min(3) })
 
+/** The zones have different names, because the counters and events of a zone have its name. */
+const zones = z
+  .array(zone)
+  .refine(shapes => new Set(shapes.map(({ name }) => name)).size === shapes.length, {
+    error: 'names must be unique',
+  })
+  // JSON Schema cannot express this. The engine implements this keyword for it.
+  .meta({ description: 'Polygons in 0..1 of the picture', uniqueItemProperties: ['name'] })
+
 interface Stay {
   since: number
   /** When the object was last detected in the zone. */
@@ -22,9 +31,7 @@ const dwellAlarm = defineElement({
       .meta({ description: 'Time after which a stay is reported' }),
     class: z.string().optional().meta({ description: 'Class of the objects; all by default' }),
   }),
-  config: z.strictObject({
-    zones: z.array(zone).meta({ description: 'Polygons in 0..1 of the picture' }),
-  }),
+  config: z.strictObject({ zones }),
   events: {
     'dwell-alarm': z.object({ dwell_seconds: z.number() }),
   },
@@ -40,7 +47,6 @@ const dwellAlarm = defineElement({
         const events = []
         for (const zone of watchedZones) {
           if (discontinuity) zone.stays.clear()
-          zone.stays.expire(now - GRACE_S)
           for (const { track, class: label, bbox } of objects) {
             if (track === undefined || (args.class !== undefined && args.class !== label)) continue
             if (!isInside(getFoot(bbox), zone.coords)) continue
@@ -59,6 +65,8 @@ const dwellAlarm = defineElement({
               dwell_seconds: dwellSeconds,
             })
           }
+          // Last, because frames may be farther apart: an object in both of them has not left.
+          zone.stays.expire(now - GRACE_S)
         }
         const counters = watchedZones.map(({ name, stays, alarms }) => [
           name,

@@ -93,6 +93,18 @@ test('reads many vehicles in several frames, because a frame has at most 32 infe
   assert.equal(first.events.length + second.events.length, cars.length)
 })
 
+test('does not read what is outside of the picture, which models cannot see', async () => {
+  const outside = { ...plate, bbox: { x: 0.45, y: 1.01, w: 0.1, h: 0.03 } }
+  const infer = createRecordedAnswers({ 'plate-detector': () => ({ objects: [outside] }) })
+  const element = await openElement(plugin['licence-plates'], { infer })
+  const left = { ...carWith(0.4, 2), bbox: { x: -0.5, y: 0.3, w: 0.4, h: 0.4 } }
+  await runElement(element, [createStream(2).next([left, carWith(0.8)])])
+  assert.deepEqual(
+    infer.requests.map(({ model, region }) => ({ model, region })),
+    [{ model: 'plate-detector', region: carWith(0.8).bbox }],
+  )
+})
+
 test('does not read vehicles that are too far away', async () => {
   const { events, requests } = await run(['B1234', 'B1234', 'B1234'], 0.1)
   assert.deepEqual([events, requests], [[], []])

@@ -1,4 +1,6 @@
 import {
+  type BBox,
+  clipToPicture,
   type DetectedObject,
   defineElement,
   definePlugin,
@@ -56,7 +58,7 @@ const licencePlates = defineElement({
     /** Returns what the plate of a vehicle shows; undefined if none is legible. */
     async function readPlate(vehicle: DetectedObject): Promise<string | undefined> {
       const { objects: plates } = await infer!(DETECTOR, { region: vehicle.bbox })
-      const [plate] = plates
+      const plate = plates.find(({ bbox }) => isVisible(bbox))
       if (!plate) return undefined
       const { dims, data } = getOutput(await infer!(READER, { region: plate.bbox }))
       return decode(data, dims.at(-1)!)
@@ -68,6 +70,7 @@ const licencePlates = defineElement({
       const { track, class: label, bbox } = vehicle
       if (track !== undefined) state.keep(track, now)
       if (track === undefined || !args.classes.includes(label) || bbox.h < args.min_height) continue
+      if (!isVisible(bbox)) continue
       if (!state.isDue(track, now, args.interval_s) || readCount >= MAX_VEHICLES_PER_FRAME) continue
       readCount += 1
       const plate = await readPlate(vehicle)
@@ -84,6 +87,15 @@ const licencePlates = defineElement({
     return { objects: named, events }
   },
 })
+
+/**
+ * Whether a part of a box is in the picture. Trackers and detectors can place a box outside, where
+ * a model has nothing to read.
+ */
+function isVisible(bbox: BBox): boolean {
+  const { w, h } = clipToPicture(bbox)
+  return w > 0 && h > 0
+}
 
 /**
  * Returns the text with the best character at each place; undefined if all places are empty. The

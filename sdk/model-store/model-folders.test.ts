@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdtempSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createBrightCellDetector } from '../../test/fixtures/engine/detector-models.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
-import { putInPlace } from './model-folders.ts'
+import { createDraft, putInPlace } from './model-folders.ts'
 import { openModelStore } from './model-store.ts'
 import { addModel } from './write-models.ts'
 
@@ -66,7 +66,7 @@ describe('a model that is replaced', () => {
   it('can be replaced after a crash before the store is opened', async () => {
     renameSync(folder, replaced)
     await add(root, 'newer')
-    expect(readdirSync(root)).toEqual(['bright'])
+    expect(readdirSync(root)).not.toContain('.old-bright')
     expect(await readLabels(root)).toEqual(['newer'])
   })
 
@@ -76,6 +76,14 @@ describe('a model that is replaced', () => {
     await expect(putInPlace(root, 'bright', otherDisk)).rejects.toThrow('EXDEV')
     expect(await readLabels(root)).toEqual(['old'])
   })
+})
+
+it('deletes drafts that a crash has left, but none that is being written', async () => {
+  const root = createTemporaryFolder()
+  const [old, current] = [await createDraft(root, 'bright'), await createDraft(root, 'bright')]
+  utimesSync(old, 0, 0)
+  await readLabels(root)
+  expect(readdirSync(root)).toEqual([basename(current)])
 })
 
 it('does not restore a model whose deletion was interrupted', async () => {

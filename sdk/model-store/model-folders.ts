@@ -1,4 +1,5 @@
-import { lstat, open, readdir, rename, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 // The folders of models are renamed as a whole, so that readers never find half a model. Folders
@@ -6,10 +7,26 @@ import { join } from 'node:path'
 // when the new one is in place: after a crash or power failure at any moment, one of both is
 // complete.
 
+/** Prefix of a model that is being written. */
+const DRAFT = '.new-'
 /** Prefix of a version that is being replaced. */
 const REPLACED = '.old-'
 /** Prefix of a model that is being deleted. */
 const REMOVED = '.removed-'
+/** A draft that is older is left over from a crash. Writing a model takes seconds. */
+const MAX_DRAFT_AGE_MS = 3_600_000
+/** Maximum number of attempts to put a model in place. */
+const MAX_ATTEMPTS = 10
+
+/**
+ * Creates a folder in which a model is written before it is put in place. Each has a name of its
+ * own, because several processes may add a model of one name at the same time.
+ */
+export async function createDraft(root: string, name: string): Promise<string> {
+  const draft = join(root, `${DRAFT}${name}-${randomUUID()}`)
+  await mkdir(draft, { recursive: true })
+  return draft
+}
 
 /**
  * Moves the complete model in the folder `draft` into place, and deletes the version that it
@@ -17,19 +34,31 @@ const REMOVED = '.removed-'
  */
 export async function putInPlace(root: string, name: string, draft: string): Promise<void> {
   await syncFolder(draft)
-  await recoverModel(root, name)
-  const folder = join(root, name)
-  const replaced = join(root, REPLACED + name)
-  if (await exists(folder)) await rename(folder, replaced)
-  try {
-    await rename(draft, folder)
-  } catch (error) {
-    await recoverModel(root, name)
-    throw error
-  }
+  await replaceFolder(root, name, draft)
   // The new version must survive a power failure before the previous one is deleted.
   await syncFolder(root)
-  await rm(replaced, { recursive: true, force: true })
+  await rm(join(root, REPLACED + name), { recursive: true, force: true })
+}
+
+/**
+ * Renames the previous version, and then `draft`. Tries again if another process has renamed a
+ * version of the model in between.
+ */
+async function replaceFolder(root: string, name: string, draft: string): Promise<void> {
+  const folder = join(root, name)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await recoverModel(root, name)
+      if (await exists(folder)) await rename(folder, join(root, REPLACED + name))
+      return await rename(draft, folder)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      const isRace = code === 'ENOENT' || code === 'ENOTEMPTY'
+      if (isRace && attempt < MAX_ATTEMPTS) continue
+      await recoverModel(root, name)
+      throw error
+    }
+  }
 }
 
 /** Deletes a model. */
@@ -41,13 +70,24 @@ export async function removeFolder(root: string, name: string): Promise<void> {
   await rm(removed, { recursive: true, force: true })
 }
 
-/** Restores the models whose replacement was interrupted, and finishes interrupted deletions. */
+/**
+ * Restores the models whose replacement was interrupted, finishes interrupted deletions, and
+ * deletes abandoned drafts.
+ */
 export async function recoverModels(root: string): Promise<void> {
   if (!(await exists(root))) return
   for (const name of await readdir(root)) {
     if (name.startsWith(REPLACED)) await recoverModel(root, name.slice(REPLACED.length))
-    if (name.startsWith(REMOVED)) await rm(join(root, name), { recursive: true, force: true })
+    const isAbandoned = name.startsWith(DRAFT) && (await isOldDraft(join(root, name)))
+    if (name.startsWith(REMOVED) || isAbandoned) {
+      await rm(join(root, name), { recursive: true, force: true })
+    }
   }
+}
+
+async function isOldDraft(draft: string): Promise<boolean> {
+  const { mtimeMs } = await stat(draft)
+  return Date.now() - mtimeMs > MAX_DRAFT_AGE_MS
 }
 
 /** Restores the version that is being replaced, or deletes it if the new one is in place. */

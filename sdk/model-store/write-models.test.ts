@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,6 +33,20 @@ describe('addModel', () => {
     await addModel(root, bright('bright'))
     await addModel(root, bright('bright', ['light']))
     expect((await readModel(join(root, 'bright'))).card.labels).toEqual(['light'])
+  })
+
+  it('writes one of two models that are added under the same name at the same time', async () => {
+    await addModel(root, bright('bright'))
+    const models = [64, 96].map(size => ({
+      ...bright('bright', [`size ${size}`]),
+      model: createBrightCellDetector({ width: size, height: size }),
+    }))
+    const added = await Promise.all(models.map(model => addModel(root, model)))
+    const { card, file } = await readModel(join(root, 'bright'))
+    expect(added.map(each => each.card)).toContainEqual(card)
+    const hash = createHash('sha256').update(await readFile(file))
+    expect(hash.digest('hex')).toBe(card.sha256)
+    expect(await readdir(root)).toEqual(['bright'])
   })
 
   it('leaves the existing model unchanged if the new one is invalid', async () => {

@@ -1,7 +1,7 @@
-import { mkdir, open, rm, stat } from 'node:fs/promises'
+import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { modelCard } from '@eyrie/contract/model'
-import { putInPlace, removeFolder } from './model-folders.ts'
+import { createDraft, putInPlace, removeFolder } from './model-folders.ts'
 import type { ModelFacts, PreparedModel } from './prepare-model.ts'
 import { openQuarantine } from './quarantine.ts'
 import { readModel, type StoredModel } from './read-models.ts'
@@ -61,9 +61,7 @@ function assertModelName(name: string): void {
 
 async function writeModel(root: string, { card, bytes }: PreparedModel): Promise<string> {
   const folder = join(root, card.name)
-  const draft = join(root, `.new-${card.name}`)
-  await rm(draft, { recursive: true, force: true })
-  await mkdir(draft, { recursive: true })
+  const draft = await createDraft(root, card.name)
   try {
     await writeSynced(join(draft, 'model.onnx'), bytes)
     await writeSynced(join(draft, 'model.json'), `${JSON.stringify(card, null, 2)}\n`)

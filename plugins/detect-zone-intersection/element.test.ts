@@ -29,13 +29,13 @@ const mostlyInside = 0.4
 const mostlyOutside = 0.385
 const outside = 0.3
 
-/** Runs the element over frames at 10 fps. */
+/** Runs the element over frames, by default at 10 fps. */
 async function run(
   frames: DetectedObject[][],
-  { args = {}, zones = [kerb] }: { args?: object; zones?: object[] } = {},
+  { args = {}, zones = [kerb], fps = 10 }: { args?: object; zones?: object[]; fps?: number } = {},
 ) {
   const element = await openElement(zoneIntersection, { args, config: { zones } })
-  const stream = createStream(10)
+  const stream = createStream(fps)
   const events: EventData[] = []
   let objects: DetectedObject[] = []
   let counters: Counters = {}
@@ -147,6 +147,19 @@ describe('detect-zone-intersection', () => {
   it('continues a visit while the object is occluded for up to two seconds', async () => {
     const { events } = await run([...repeat(5, inside), ...empty(19), ...repeat(5, inside)])
     expect(events.map(({ type }) => type)).toEqual(['zone-enter'])
+  })
+
+  it('continues a visit over frames that are more than two seconds apart', async () => {
+    const { events, counters } = await run([...repeat(4, inside), ...repeat(1, outside)], {
+      fps: 0.2,
+    })
+    expect(events.map(({ type, dwell_time }) => [type, dwell_time])).toEqual([
+      ['zone-enter', undefined],
+      ['zone-exit', 20],
+    ])
+    expect(counters).toEqual({ kerb: { occupancy: 0, total: 1, dwell_time: 20 } })
+    const hovering = await run([...repeat(1, inside), ...repeat(2, mostlyOutside)], { fps: 0.2 })
+    expect(hovering.events.at(-1)).toMatchObject({ type: 'zone-exit', dwell_time: 5 })
   })
 
   it('ends the visit of a lost object at the last frame inside', async () => {

@@ -80,18 +80,24 @@ export class ZoneVisits {
    */
   startFrame(pts: number, discontinuity: boolean, objects: readonly DetectedObject[]): EventData[] {
     this.#untrackedInside = 0
-    if (!discontinuity) this.#resumeVisits(objects)
+    const tracks = new Set(objects.map(({ track }) => track))
+    if (!discontinuity) this.#resumeVisits(objects, tracks)
+
+    const hasEnded = (track: number, visit: Visit): boolean => {
+      // Frames may be far apart: `update` decides whether the object has left in the meantime.
+      const isUndecided = tracks.has(track) && visit.firstOutsidePts === undefined
+      return !isUndecided && pts - visit.lastInsidePts > computeGrace(visit)
+    }
     return [...this.#visits]
-      .filter(([, visit]) => discontinuity || pts - visit.lastInsidePts > computeGrace(visit))
+      .filter(([track, visit]) => discontinuity || hasEnded(track, visit))
       .map(([track]) => this.#exit(track))
   }
 
   /**
    * Continues the visits of parked objects that were lost and are detected again with a new track,
-   * at the place where they stood.
+   * at the place where they stood. `tracks` are those of the objects.
    */
-  #resumeVisits(objects: readonly DetectedObject[]): void {
-    const tracks = new Set(objects.map(({ track }) => track))
+  #resumeVisits(objects: readonly DetectedObject[], tracks: ReadonlySet<number | undefined>): void {
     for (const [lostTrack, visit] of [...this.#visits]) {
       if (tracks.has(lostTrack) || !isParked(visit)) continue
       const newTrack = this.#findNewTrack(visit, objects)

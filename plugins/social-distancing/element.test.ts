@@ -13,13 +13,13 @@ const person = (metres: number, track?: number, foot = 0.75): DetectedObject => 
 
 const apart = (metres: number) => [person(2, 1), person(2 + metres, 2)]
 
-/** Runs the element over frames at 10 fps. */
+/** Runs the element over frames, by default at 10 fps. */
 async function run(
   frames: DetectedObject[][],
-  { args = {}, config }: { args?: object; config?: object } = {},
+  { args = {}, config, fps = 10 }: { args?: object; config?: object; fps?: number } = {},
 ) {
   const element = await openElement(socialDistancing, { args, config })
-  const stream = createStream(10)
+  const stream = createStream(fps)
   const events: EventData[] = []
   let objects: DetectedObject[] = []
   let counters: Counters = {}
@@ -100,6 +100,12 @@ describe('social-distancing', () => {
       expect((await run([apart(1), ...hidden, apart(1)])).events).toHaveLength(1)
     })
 
+    it('is not repeated by frames that are more than a second apart', async () => {
+      expect((await run(repeat(5, ...apart(1)), { fps: 0.9 })).events).toHaveLength(1)
+      const between = [apart(1), apart(4), apart(4), apart(1)]
+      expect((await run(between, { fps: 0.9 })).events).toHaveLength(2)
+    })
+
     it('ends after a second apart, and a new one does not count the same people again', async () => {
       const farApart = repeat(12, ...apart(4))
       const { objects } = await run([apart(1), ...farApart])
@@ -115,6 +121,11 @@ describe('social-distancing', () => {
       const leave = (frames: number) => run([...repeat(5, ...apart(4)), ...repeat(frames)])
       expect((await leave(100)).counter).toEqual({ violation: 0, non_violation: 0 })
       expect((await leave(101)).counter).toEqual({ violation: 0, non_violation: 2 })
+    })
+
+    it('does not count tracks that are visible in frames which are far apart', async () => {
+      const { counter } = await run(repeat(5, ...apart(4)), { fps: 0.05 })
+      expect(counter).toEqual({ violation: 0, non_violation: 0 })
     })
 
     it('does not count tracks that have violated the distance', async () => {

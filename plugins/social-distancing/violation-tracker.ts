@@ -33,6 +33,8 @@ export class ViolationTracker {
    */
   readonly #lastClosePts = new Map<string, number>()
   readonly #tracks = new Map<number, TrackState>()
+  /** Time of the current frame. */
+  #pts = 0
   #violationCount = 0
   #nonViolationCount = 0
 
@@ -46,23 +48,25 @@ export class ViolationTracker {
    * them at a discontinuity.
    */
   startFrame(tracks: readonly number[], pts: number, discontinuity: boolean): void {
-    const isExpired = (lastPts: number, timeoutTicks: number) =>
-      discontinuity || pts - lastPts > timeoutTicks
+    if (discontinuity) {
+      this.#lastClosePts.clear()
+      for (const track of this.#tracks.keys()) this.#endTrack(track)
+    }
 
+    // Violations that were over in the previous frame. The people in this frame have not been
+    // compared yet, and frames may be far apart.
     for (const [pair, lastClosePts] of this.#lastClosePts) {
-      if (isExpired(lastClosePts, GRACE_TICKS)) this.#lastClosePts.delete(pair)
+      if (this.#pts - lastClosePts > GRACE_TICKS) this.#lastClosePts.delete(pair)
     }
-
-    for (const [track, { lastSeenPts, hasViolated }] of this.#tracks) {
-      if (!isExpired(lastSeenPts, TRACK_TIMEOUT_TICKS)) continue
-      this.#tracks.delete(track)
-      if (!hasViolated) this.#nonViolationCount += 1
-    }
+    this.#pts = pts
 
     for (const track of tracks) {
       const known = this.#tracks.get(track)
       if (known) known.lastSeenPts = pts
       else this.#tracks.set(track, { lastSeenPts: pts, hasViolated: false })
+    }
+    for (const [track, { lastSeenPts }] of this.#tracks) {
+      if (pts - lastSeenPts > TRACK_TIMEOUT_TICKS) this.#endTrack(track)
     }
   }
 
@@ -78,10 +82,11 @@ export class ViolationTracker {
   ): { isViolating: boolean; isNew: boolean } {
     const pair = getPairKey(a, b)
 
-    if (this.#lastClosePts.has(pair)) {
+    const lastClosePts = this.#lastClosePts.get(pair)
+    if (lastClosePts !== undefined) {
       const isStillClose = metres < this.#threshold * (1 + HYSTERESIS)
       if (isStillClose) this.#lastClosePts.set(pair, pts)
-      return { isViolating: true, isNew: false }
+      return { isViolating: isStillClose || pts - lastClosePts <= GRACE_TICKS, isNew: false }
     }
     if (metres >= this.#threshold) return { isViolating: false, isNew: false }
 
@@ -97,6 +102,11 @@ export class ViolationTracker {
    */
   getCounter(): { violation: number; non_violation: number } {
     return { violation: this.#violationCount, non_violation: this.#nonViolationCount }
+  }
+
+  #endTrack(track: number): void {
+    if (!this.#tracks.get(track)!.hasViolated) this.#nonViolationCount += 1
+    this.#tracks.delete(track)
   }
 
   #markViolated(track: number): void {

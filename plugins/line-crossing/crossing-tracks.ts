@@ -39,8 +39,9 @@ export class CrossingTracks {
   readonly #tracks = new Map<number, Track>()
   #frameCount = 0
   /**
-   * The greatest track id so far. Undefined before the first frame: after a restart, the tracks
-   * of this frame may have crossed lines already, and must not be counted again.
+   * The greatest track id so far. Undefined before the first frame, and before the first one
+   * after an interruption, when ids start again: its tracks may have crossed lines already, and
+   * must not be counted again.
    */
   #lastTrack: number | undefined
 
@@ -52,7 +53,10 @@ export class CrossingTracks {
   advance({ objects, discontinuity }: Frame): TrackCrossing[] {
     this.#frameCount += 1
     // All tracks are lost when the video is interrupted.
-    if (discontinuity) this.#tracks.clear()
+    if (discontinuity) {
+      this.#tracks.clear()
+      this.#lastTrack = undefined
+    }
     this.#deleteLost()
 
     const crossings: TrackCrossing[] = []

@@ -140,6 +140,19 @@ describe('line-crossing', () => {
       expect((await run(gone, { history: 5 })).counters.door).toEqual({ up: 1, down: 0, total: 1 })
     })
 
+    it('counts the crossing after a discontinuity, when trackers assign ids anew', async () => {
+      const element = await openElement(lineCrossing, { config: { 1: { lines: [door] } } })
+      const stream = createStream(25)
+      await element.process(stream.next([person(0.8, 0.4, 500)]))
+      const trailing = appearing(0.6, [0.4, 0.48, 0.55])
+      // The path of a track that is in the first frame is not known to be new.
+      await element.process(stream.next(trailing, { discontinuity: true }))
+      const { counters } = await element.process(
+        stream.next([...trailing, ...appearing(0.6, [0.4, 0.48, 0.55], 2)]),
+      )
+      expect(counters?.door).toEqual({ up: 1, down: 0, total: 1 })
+    })
+
     it.each([[[]], ['long'], [[{ x: 0.5 }]]])('ignores the trail %j', async invalid => {
       const frame = [{ ...person(0.5, 0.6), attributes: { trail: invalid } }]
       expect((await run([[], frame])).events).toEqual([])

@@ -126,6 +126,7 @@ function planStage(element: PipelineElement, label: string, context: StageContex
     open: async (openContext, onCost) => {
       const environment: ElementEnvironment = {
         ...context,
+        label,
         onCost: ms => {
           context.onCost(name, plugin.version, ms)
           onCost?.(ms)
@@ -185,7 +186,7 @@ export type ElementEnvironment = Pick<
   StageContext,
   'channel' | 'source' | 'sandboxes' | 'createInference' | 'log'
 > &
-  Pick<OpenRequest, 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'>
+  Pick<OpenRequest, 'label' | 'onCost' | 'onUsage' | 'onMetrics' | 'isShadow'>
 
 /**
  * Opens an element with the args and the config of its pipeline. If the config is keyed by source,

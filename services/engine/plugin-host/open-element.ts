@@ -28,6 +28,11 @@ export interface OpenContext {
 }
 
 export interface OpenRequest extends OpenContext {
+  /**
+   * The name under which the element stores its files, different for each element of a pipeline. By
+   * default, the name of the element.
+   */
+  label?: string
   args: unknown
   config: unknown
   /** Id of the channel, and of the source that it analyses. */
@@ -108,6 +113,7 @@ async function openInHost(
   return request.sandboxes.open({
     ...remote,
     plugin: { plugin: plugin.name, version: plugin.version, channel: request.channel },
+    ...(request.label !== undefined && { label: request.label }),
     capabilities: manifest.capabilities,
     prepare: models.load,
     ...(request.isShadow && { isShadow: true }),

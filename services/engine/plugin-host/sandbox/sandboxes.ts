@@ -38,6 +38,8 @@ const INSPECTED_TIMEOUTS = { ...DEFAULT_TIMEOUTS, processMs: MAX_INSPECTED_MS }
 export interface SandboxRequest extends Omit<ElementUse, 'onCost' | 'checkView' | 'checkResult'> {
   plugin: PluginOnChannel
   source: ElementSource
+  /** The name under which the element stores its files; by default, its name. */
+  label?: string
   /** What the manifest declares; undefined if it declares nothing. */
   capabilities: Capabilities | undefined
   /**
@@ -134,7 +136,7 @@ export async function createSandboxes({
   const code = await createCompiledCode(codeFolder, log)
 
   const open: Sandboxes['open'] = async request => {
-    const { plugin, source, prepare, isShadow = false } = request
+    const { plugin, source, label = source.name, prepare, isShadow = false } = request
     if (!isShadow) assertReleased(quarantine, plugin)
     checkIsolation(isolation)
     const assertAccepted = () => assertTrusted(plugin.plugin, plugin.version)
@@ -143,7 +145,7 @@ export async function createSandboxes({
     await prepare?.()
 
     const root = isShadow ? join(storageFolder, SHADOW_FOLDER) : storageFolder
-    const folder = join(root, plugin.plugin, source.name, String(plugin.channel))
+    const folder = join(root, plugin.plugin, label, String(plugin.channel))
     if (isShadow) await rm(folder, { recursive: true, force: true })
 
     const inspectorServer = findInspector(request)
@@ -174,6 +176,7 @@ export async function createSandboxes({
       source,
       capabilities,
       prepare: _,
+      label: __,
       infer,
       isShadow = false,
       log,

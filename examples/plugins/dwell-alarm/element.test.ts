@@ -55,6 +55,15 @@ test('reports no stay that ends before, although the object was hidden in betwee
   assert.deepEqual(others.events, [])
 })
 
+test('counts an object in a zone at the lower edge of the picture, which cuts it off', async () => {
+  for (const height of [0.2, 0.3]) {
+    const cutOff = { ...personAt(0.2), bbox: { x: 0.15, y: 0.8, w: 0.1, h: height } }
+    const element = await openElement(plugin['dwell-alarm'], { config })
+    const { counters } = await runElement(element, [createStream(10).next([cutOff])])
+    assert.deepEqual(counters, { left: { inside: 1, alarms: 0 } })
+  }
+})
+
 test('continues a stay over frames that are far apart', async () => {
   const element = await openElement(plugin['dwell-alarm'], { args: { seconds: 10 }, config })
   const stream = createStream(0.2)

@@ -106,8 +106,14 @@ class Stays {
   }
 }
 
-/** Returns the middle of the lower edge of a box, where the object touches the ground. */
-const getFoot = ({ x, y, w, h }: BBox): Point => ({ x: x + w / 2, y: y + h })
+/**
+ * Returns the middle of the lower edge of a box, where the object touches the ground. The foot of
+ * an object that the lower edge of the picture cuts off is just inside of the picture.
+ */
+const getFoot = ({ x, y, w, h }: BBox): Point => ({
+  x: x + w / 2,
+  y: Math.min(y + h, 1 - Number.EPSILON),
+})
 
 /**
  * Returns whether a point is inside a polygon: a ray from it to the right then crosses the sides an

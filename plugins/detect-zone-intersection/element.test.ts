@@ -92,6 +92,14 @@ describe('detect-zone-intersection', () => {
     expect((await run([[person(outside, 1)]])).objects).toEqual([person(outside, 1)])
   })
 
+  it('adds the names of its zones after those of an earlier element', async () => {
+    const seen = { ...person(inside, 1), attributes: { zones: ['hall', 'kerb'] } }
+    expect((await run([[seen]])).objects[0]?.attributes).toEqual({ zones: ['hall', 'kerb'] })
+    const square = [rectangle('square', 0, 1)]
+    const { objects } = await run([[seen]], { zones: square })
+    expect(objects[0]?.attributes).toEqual({ zones: ['hall', 'kerb', 'square'] })
+  })
+
   it('counts an object as inside if at least half of its region is', async () => {
     expect((await run([[person(0.401, 1)]])).counters.kerb?.occupancy).toBe(1)
     expect((await run([[person(0.399, 1)]])).counters.kerb?.occupancy).toBe(0)

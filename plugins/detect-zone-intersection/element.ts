@@ -55,7 +55,9 @@ const detectZoneIntersection = defineElement({
             if (event) events.push(event)
           }
           if (insideZones.length === 0) return object
-          return { ...object, attributes: { ...object.attributes, zones: insideZones } }
+          const earlierZones = readZones(object)
+          const zones = [...new Set([...earlierZones, ...insideZones])]
+          return { ...object, attributes: { ...object.attributes, zones } }
         }
 
         return {
@@ -69,5 +71,10 @@ const detectZoneIntersection = defineElement({
     }
   },
 })
+
+/** Returns the names of zones that an earlier element of the pipeline has added to an object. */
+function readZones({ attributes }: DetectedObject): unknown[] {
+  return Array.isArray(attributes?.zones) ? attributes.zones : []
+}
 
 export default definePlugin({ 'detect-zone-intersection': detectZoneIntersection })

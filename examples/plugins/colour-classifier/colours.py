@@ -26,7 +26,10 @@ HUE_NAMES = numpy.array([NAMES.index(name) for _, name in HUES])
 
 
 def classify_colour(pixels: NDArray[numpy.uint8]) -> str:
-    """Returns the name of the colour that most pixels have. `pixels` is RGB, with the shape (height, width, 3)."""
+    """
+    Returns the name of the colour that most pixels have. `pixels` is RGB, with the shape (height,
+    width, 3).
+    """
     counts = numpy.bincount(name_pixels(pixels).reshape(-1), minlength=len(NAMES))
     return NAMES[int(counts.argmax())]
 
@@ -38,7 +41,9 @@ def name_pixels(pixels: NDArray[numpy.uint8]) -> NDArray[numpy.intp]:
     chroma = value - colours.min(axis=2)
     ranges = numpy.searchsorted(HUE_ENDS, compute_hue(colours, value, chroma), side='right')
     hue_names = HUE_NAMES[ranges.clip(0, len(HUES) - 1)]
-    names = numpy.where(chroma >= MIN_CHROMA, hue_names, numpy.where(value < MIN_WHITE, GREY, WHITE))
+    names = numpy.where(
+        chroma >= MIN_CHROMA, hue_names, numpy.where(value < MIN_WHITE, GREY, WHITE)
+    )
     named: NDArray[numpy.intp] = numpy.where(value < MAX_BLACK, BLACK, names)
     return named
 
@@ -47,8 +52,8 @@ def compute_hue(
     colours: NDArray[numpy.float32], value: NDArray[numpy.float32], chroma: NDArray[numpy.float32]
 ) -> NDArray[numpy.float32]:
     """
-    Returns the hue of each pixel in degrees, 0 for grey ones. `value` and `chroma` are those of the HSV colour model: the greatest
-    component of a pixel, and its distance from the least one.
+    Returns the hue of each pixel in degrees, 0 for grey ones. `value` and `chroma` are those of the
+    HSV colour model: the greatest component of a pixel, and its distance from the least one.
     """
     red, green, blue = colours[..., 0], colours[..., 1], colours[..., 2]
     divisor = numpy.where(chroma == 0, 1, chroma)

@@ -23,10 +23,12 @@ MAX_GAP_FRAMES = 300
 
 @dataclass
 class Args:
-    classes: Annotated[list[str], Field(min_length=1, description='Classes of the objects whose colour is named')] = field(
-        default_factory=lambda: ['car', 'bus', 'truck']
-    )
-    votes: Annotated[int, Field(minimum=1, description='Frames of a track after which its colour is decided')] = 5
+    classes: Annotated[
+        list[str], Field(min_length=1, description='Classes of the objects whose colour is named')
+    ] = field(default_factory=lambda: ['car', 'bus', 'truck'])
+    votes: Annotated[
+        int, Field(minimum=1, description='Frames of a track after which its colour is decided')
+    ] = 5
 
 
 @dataclass
@@ -60,12 +62,23 @@ class ColourClassifier(Element):
         events: list[Event] = []
         objects = [self._classify(detected, frame, events) for detected in frame.objects]
         self.tracks = {
-            track: state for track, state in self.tracks.items() if frame.n - state.last_frame <= MAX_GAP_FRAMES
+            track: state
+            for track, state in self.tracks.items()
+            if frame.n - state.last_frame <= MAX_GAP_FRAMES
         }
-        return Result(objects=objects, events=events, counters={'colours': self.counts} if self.counts else None)
+        return Result(
+            objects=objects,
+            events=events,
+            counters={'colours': self.counts} if self.counts else None,
+        )
 
-    def _classify(self, detected: DetectedObject, frame: Frame, events: list[Event]) -> DetectedObject:
-        """Returns the object, with its colour if that is decided. Adds an event in the frame that decides it."""
+    def _classify(
+        self, detected: DetectedObject, frame: Frame, events: list[Event]
+    ) -> DetectedObject:
+        """
+        Returns the object, with its colour if that is decided. Adds an event in the frame that
+        decides it.
+        """
         track = detected.get('track')
         if track is None or detected['class'] not in self.args.classes:
             return detected
@@ -79,7 +92,9 @@ class ColourClassifier(Element):
             [(colour, _)] = state.votes.most_common(1)
             state.colour = colour
             self.counts[colour] += 1
-            events.append(Colour(colour, track=track, class_=detected['class'], bbox=detected['bbox']))
+            events.append(
+                Colour(colour, track=track, class_=detected['class'], bbox=detected['bbox'])
+            )
         classified = detected.copy()
         classified['attributes'] = {**detected.get('attributes', {}), 'colour': state.colour}
         return classified
@@ -102,4 +117,6 @@ def classify_object(picture: Picture, detected: DetectedObject) -> str:
     return classify_colour(middle)
 
 
-elements: Elements = {'colour-classifier': ElementDefinition(ColourClassifier, args=Args, events=[Colour])}
+elements: Elements = {
+    'colour-classifier': ElementDefinition(ColourClassifier, args=Args, events=[Colour])
+}

@@ -11,7 +11,12 @@ RGB = tuple[int, int, int]
 
 
 def create_car(track: int, x: float) -> DetectedObject:
-    return {'class': 'car', 'score': 0.9, 'bbox': {'x': x, 'y': 0.25, 'w': 0.25, 'h': 0.5}, 'track': track}
+    return {
+        'class': 'car',
+        'score': 0.9,
+        'bbox': {'x': x, 'y': 0.25, 'w': 0.25, 'h': 0.5},
+        'track': track,
+    }
 
 
 def paint(left: RGB, right: RGB) -> Picture:
@@ -52,7 +57,10 @@ class ColourClassifierTest(TestCase):
             '0.20 s colour {"bbox": {"h": 0.5, "w": 0.25, "x": 0.6, "y": 0.25}, "class": "car", "colour": "blue", "track": 2}\n'
             'counter colours {"blue": 1, "red": 1}\n',
         )
-        self.assertEqual([detected.get('attributes') for detected in run.objects], [{'colour': 'red'}, {'colour': 'blue'}])
+        self.assertEqual(
+            [detected.get('attributes') for detected in run.objects],
+            [{'colour': 'red'}, {'colour': 'blue'}],
+        )
 
     def test_passes_on_other_objects(self) -> None:
         person = create_car(3, 0.1)

@@ -41,7 +41,10 @@ def blur(image, amount):
 def cosine_basis():
     """Returns the orthonormal basis of the 8x8 discrete cosine transform (DCT-II), [64,1,8,8]."""
     rows = [
-        [math.sqrt((2 if u else 1) / 8) * math.cos((2 * x + 1) * u * math.pi / 16) for x in range(8)]
+        [
+            math.sqrt((2 if u else 1) / 8) * math.cos((2 * x + 1) * u * math.pi / 16)
+            for x in range(8)
+        ]
         for u in range(8)
     ]
     basis = torch.tensor(rows)
@@ -54,7 +57,9 @@ COARSENESS = torch.tensor([1 + (u + v) * 0.35 for u in range(8) for v in range(8
 
 
 def compress(image, step):
-    """Imitates a lossy video encoder, with chroma at half resolution and quantised 8x8 DCT blocks."""
+    """
+    Imitates a lossy video encoder, with chroma at half resolution and quantised 8x8 DCT blocks.
+    """
     _, height, width = image.shape
     image = F.pad(image[None], (0, -width % 8, 0, -height % 8), mode="replicate")
     luma = image.mean(1, keepdim=True)

@@ -1,7 +1,7 @@
 """Loads frames with ground-truth boxes and cuts random training crops from them.
 
-`generate.ts` writes shards. A shard is a pair of files: NAME.rgb contains raw RGB frames, and NAME.json
-the objects in each frame, with boxes in 0..1 of the picture:
+`generate.ts` writes shards. A shard is a pair of files: NAME.rgb contains raw RGB frames, and
+NAME.json the objects in each frame, with boxes in 0..1 of the picture:
 {"width", "height", "frames": [{"seed", "objects": [{"class", "bbox": {x, y, w, h}, "visibility"}]}]}
 """
 
@@ -57,10 +57,11 @@ def to_rows(frame, width, height):
 
 
 def crop(image, truth, width, height):
-    """Returns a random training crop: pixels [3,height,width] in 0..1, objects [n,5], ignored boxes [m,4].
+    """Returns a random training crop: pixels [3,height,width] in 0..1, objects [n,5], and ignored
+    boxes [m,4].
 
-    Scales vary around two thirds, because the demo scene is analysed at two thirds of the stored 960 pixels.
-    Half of the crops are centred near a person, because people are small and rare.
+    Scales vary around two thirds, because the demo scene is analysed at two thirds of the stored
+    960 pixels. Half of the crops are centred near a person, because people are small and rare.
     """
     frame_height, frame_width = image.shape[:2]
     scale = 0.667 * random.choice((random.uniform(0.8, 1.25), random.uniform(0.6, 1.5)))
@@ -86,7 +87,9 @@ def crop(image, truth, width, height):
         pixels = pixels.flip(2)
         inside[:, [0, 2]] = out_width - inside[:, [2, 0]]
     visible_share = area(inside) / np.maximum(area(boxes), 1e-6)
-    is_visible = (truth[:, 5] * visible_share >= MIN_VISIBILITY) & (inside[:, 3] - inside[:, 1] >= MIN_HEIGHT)
+    is_visible = (truth[:, 5] * visible_share >= MIN_VISIBILITY) & (
+        inside[:, 3] - inside[:, 1] >= MIN_HEIGHT
+    )
     ignored = ~is_visible & (area(inside) > 4)
     canvas = torch.full((3, height, width), 114 / 255)
     canvas[:, :out_height, :out_width] = distort(pixels)

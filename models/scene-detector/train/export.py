@@ -1,8 +1,8 @@
 """Exports the trained detector as an ONNX file: python3 export.py WEIGHTS.pt model.onnx
 
 Input: `frame`, uint8 [1,3,H,W], planar RGB, H and W any multiples of 32.
-Output: `detections`, float32 [1,N,5+C]: centre x, centre y, width and height in input pixels, objectness
-(always 1), and a score per class. The caller must apply non-maximum suppression.
+Output: `detections`, float32 [1,N,5+C]: centre x, centre y, width and height in input pixels,
+objectness (always 1), and a score per class. The caller must apply non-maximum suppression.
 """
 
 import sys

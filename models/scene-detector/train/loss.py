@@ -1,10 +1,10 @@
 """Assignment of cells to objects, and the training loss.
 
-Assignment: for each object, task alignment (Feng et al., TOOD, 2021) selects the cells with the best
-combination of score and IoU.
+Assignment: for each object, task alignment (Feng et al., TOOD, 2021) selects the cells with the
+best combination of score and IoU.
 
-Loss: the quality focal loss (Li et al., Generalized Focal Loss, 2020) trains the scores to predict the
-IoU. The generalised IoU (Rezatofighi et al., 2019) trains the boxes.
+Loss: the quality focal loss (Li et al., Generalized Focal Loss, 2020) trains the scores to predict
+the IoU. The generalised IoU (Rezatofighi et al., 2019) trains the boxes.
 """
 
 import torch
@@ -24,7 +24,9 @@ def corners(boxes):
 
 
 def overlap(a, b, generalised=False):
-    """Returns the IoU of boxes with corners, or the generalised IoU. Broadcasts over the leading axes."""
+    """
+    Returns the IoU of boxes with corners, or the generalised IoU. Broadcasts over the leading axes.
+    """
     size = (torch.min(a[..., 2:], b[..., 2:]) - torch.max(a[..., :2], b[..., :2])).clamp(0)
     common = size[..., 0] * size[..., 1]
     union = box_area(a) + box_area(b) - common + 1e-6
@@ -82,6 +84,8 @@ def detection_loss(logits, predicted, objects, ignored, image):
     entropy = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
 
     true_boxes = objects[..., 1:].gather(1, row[..., None].expand(-1, -1, 4))[positive]
-    box_loss = (1 - overlap(predicted[positive], true_boxes, generalised=True)) * target_score[positive]
+    box_loss = (1 - overlap(predicted[positive], true_boxes, generalised=True)) * target_score[
+        positive
+    ]
     total = target.sum().clamp(1)
     return ((entropy * weight).sum() + BOX_WEIGHT * box_loss.sum()) / total

@@ -41,7 +41,10 @@ def upsample(x):
 
 
 class Head(nn.Module):
-    """Predicts for every cell: class logits, and the offset of the centre and the log size, both in strides."""
+    """
+    Predicts for every cell: class logits, and the offset of the centre and the log size, both in
+    strides.
+    """
 
     def __init__(self, channels, blocks):
         super().__init__()
@@ -93,7 +96,9 @@ class Detector(nn.Module):
 
 
 def cells(image):
-    """Returns the centres x and y and the strides of all cells of an image, each [N], in input pixels."""
+    """
+    Returns the centres x and y and the strides of all cells of an image, each [N], in input pixels.
+    """
     xs, ys, strides = [], [], []
     for stride in STRIDES:
         height, width = image.shape[2] // stride, image.shape[3] // stride

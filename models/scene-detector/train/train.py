@@ -38,7 +38,10 @@ def learning_rate(step, progress, peak):
 
 @torch.no_grad()
 def update_average(average, model, step):
-    """Updates the moving average of the weights, which is more accurate than the weights of the last step."""
+    """
+    Updates the moving average of the weights, which is more accurate than the weights of the last
+    step.
+    """
     decay = min(AVERAGE_DECAY, (step + 1) / (step + 10))
     for averaged, new in zip(average.state_dict().values(), model.state_dict().values()):
         if averaged.dtype.is_floating_point:
@@ -77,7 +80,9 @@ def train(args):
         recent += loss.item()
         if step % REPORT_EVERY == 0:
             minutes = (time.monotonic() - start) / 60
-            print(f"{step} {minutes:.1f} min, {len(shards)} frames, loss {recent / REPORT_EVERY:.3f}")
+            print(
+                f"{step} {minutes:.1f} min, {len(shards)} frames, loss {recent / REPORT_EVERY:.3f}"
+            )
             recent = 0.0
             shards.refresh()
             torch.save(average.state_dict(), args.out)

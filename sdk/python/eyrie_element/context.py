@@ -22,8 +22,8 @@ METRIC_NAME = re.compile(r'[a-z][a-z0-9_]{0,63}')
 
 class Clock:
     """
-    The time of the frame that is processed. Measure durations with it, and not with the clock of the machine: a recording
-    may be analysed faster than it was filmed.
+    The time of the frame that is processed. Measure durations with it, and not with the clock of
+    the machine: a recording may be analysed faster than it was filmed.
     """
 
     seconds: float = 0
@@ -44,7 +44,10 @@ class Clock:
 
 
 class Metrics:
-    """Measurements for operators, which the engine serves to Prometheus. What viewers see belongs in counters."""
+    """
+    Measurements for operators, which the engine serves to Prometheus. What viewers see belongs in
+    counters.
+    """
 
     def __init__(self) -> None:
         self.values: dict[str, float] = {}
@@ -69,9 +72,14 @@ class Metrics:
         self.totals[name] = total
 
     def _check(self, name: str, value: float, existing: Mapping[str, float]) -> float:
-        """Returns the value as the engine receives it. Raises `ValueError` if the engine would not accept the metric."""
+        """
+        Returns the value as the engine receives it. Raises `ValueError` if the engine would not
+        accept the metric.
+        """
         if not METRIC_NAME.fullmatch(name):
-            raise ValueError(f'the metric {name} should have a name of lower-case letters, digits and underscores')
+            raise ValueError(
+                f'the metric {name} should have a name of lower-case letters, digits and underscores'
+            )
         try:
             number = float(value)
         except OverflowError:
@@ -85,8 +93,8 @@ class Metrics:
 
 class Log:
     """
-    The log of the channel. Variables belong in fields: `log.info('counted objects', count=3)`. What is printed, and what
-    the module `logging` of Python reports, is written to the same log.
+    The log of the channel. Variables belong in fields: `log.info('counted objects', count=3)`. What
+    is printed, and what the module `logging` of Python reports, is written to the same log.
     """
 
     def __init__(self, write: Callable[[str, str, Mapping[str, object]], None]) -> None:
@@ -107,15 +115,18 @@ class Log:
 
 class Storage(Protocol):
     """
-    Files of the element on this channel, which survive restarts and other versions of the plugin. The manifest declares
-    their size. Names consist of letters, digits, dots, hyphens and underscores.
+    Files of the element on this channel, which survive restarts and other versions of the plugin.
+    The manifest declares their size. Names consist of letters, digits, dots, hyphens and
+    underscores.
     """
 
     def read(self, name: str) -> bytes | None:
         """Returns the content of a file; None if it does not exist."""
 
     def write(self, name: str, content: bytes | str) -> None:
-        """Replaces a file. Raises `OSError` if all files together would exceed the declared size."""
+        """
+        Replaces a file. Raises `OSError` if all files together would exceed the declared size.
+        """
 
     def delete(self, name: str) -> None: ...
 
@@ -142,8 +153,8 @@ class Response:
 
 class Fetch(Protocol):
     """
-    Sends a request through the engine, to a server that the manifest declares in `network`. Raises `OSError` with the reason
-    if that fails. Redirects are not followed.
+    Sends a request through the engine, to a server that the manifest declares in `network`. Raises
+    `OSError` with the reason if that fails. Redirects are not followed.
     """
 
     def __call__(

@@ -19,15 +19,17 @@ class Element(ABC):
     """
 
     view: View | None = None
-    """The view of frames that the element reads. Its manifest must declare `"needs": ["pixels"]`."""
+    """
+    The view of frames that the element reads. Its manifest must declare `"needs": ["pixels"]`.
+    """
     size: Size | None = None
     """Picture size requested for all following elements."""
     metadata: Mapping[str, object] | None = None
     """Static data shown with the channel, such as lines and zones."""
     state: Any = None
     """
-    What the element remembers from frame to frame: a dataclass of str, int, float, bool, lists, dicts and dataclasses. New code
-    of a development version continues with it, if it fits.
+    What the element remembers from frame to frame: a dataclass of str, int, float, bool, lists,
+    dicts and dataclasses. New code of a development version continues with it, if it fits.
     """
 
     @abstractmethod
@@ -35,7 +37,10 @@ class Element(ABC):
         """Processes one frame. None leaves it unchanged."""
 
     def reset(self) -> None:
-        """Discards the state of earlier frames. Called before a frame that follows an interruption of the stream."""
+        """
+        Discards the state of earlier frames. Called before a frame that follows an interruption of
+        the stream.
+        """
 
     def close(self) -> None:
         """Releases resources. Called when the channel ends."""
@@ -48,7 +53,10 @@ class NoArgs:
 
 @dataclass(frozen=True)
 class ElementDefinition(Generic[Args, Config]):
-    """How a channel creates an element, and the types from which `eyrie plugin generate` writes the manifest."""
+    """
+    How a channel creates an element, and the types from which `eyrie plugin generate` writes the
+    manifest.
+    """
 
     create: Callable[[Context[Args, Config]], Element]
     """The class of the element, or a function that creates it."""
@@ -60,8 +68,9 @@ class ElementDefinition(Generic[Args, Config]):
     """The events that the element reports. None if the manifest declares them."""
     migrate: Callable[[dict[str, Any], str], Mapping[str, object]] | None = None
     """
-    A function that receives arguments as JSON, and the version of the plugin in which they were valid, and returns them as this
-    version accepts them, for example with a new name. Called for all pipelines when the plugin is switched from an earlier version.
+    A function that receives arguments as JSON, and the version of the plugin in which they were
+    valid, and returns them as this version accepts them, for example with a new name. Called for
+    all pipelines when the plugin is switched from an earlier version.
     """
 
 

@@ -65,13 +65,19 @@ class View:
 
     format: PixelFormat
     width: int | None = None
-    """With only one of width and height, the other one follows from the aspect ratio; with neither, from `scale`."""
+    """
+    With only one of width and height, the other one follows from the aspect ratio; with neither,
+    from `scale`.
+    """
     height: int | None = None
     scale: float | None = None
     multiple_of: int = 1
     """The side that follows from the aspect ratio is rounded up to a multiple of it."""
     letterbox: bool = True
-    """Whether the aspect ratio is preserved and the rest filled with `fill`. Otherwise, the picture is stretched."""
+    """
+    Whether the aspect ratio is preserved and the rest filled with `fill`. Otherwise, the picture is
+    stretched.
+    """
     fill: int = 0
     quality: int | None = None
     """Of JPEG, 1 to 95."""
@@ -82,10 +88,10 @@ class Picture:
     """
     The picture of a frame in the view of the element.
 
-    `pixels` is a read-only view of the memory to which the media service writes, valid until `process` returns: use
-    `pixels.copy()` for what you need later. Its shape is (height, width) for GRAY8, (height, width, 3) for RGB and BGR,
-    (3, height, width) for RGBP and BGRP, (height * 3 // 2, width) for I420, whose sides are rounded up to even numbers
-    first, and (bytes,) for JPEG.
+    `pixels` is a read-only view of the memory to which the media service writes, valid until
+    `process` returns: use `pixels.copy()` for what you need later. Its shape is (height, width) for
+    GRAY8, (height, width, 3) for RGB and BGR, (3, height, width) for RGBP and BGRP, (height * 3 //
+    2, width) for I420, whose sides are rounded up to even numbers first, and (bytes,) for JPEG.
     """
 
     width: int
@@ -96,7 +102,10 @@ class Picture:
     pixels: NDArray[numpy.uint8]
 
     def crop(self, bbox: BBox) -> NDArray[numpy.uint8]:
-        """Returns the pixels of a box of GRAY8, RGB or BGR: a view with at least one pixel, clipped to the picture."""
+        """
+        Returns the pixels of a box of GRAY8, RGB or BGR: a view with at least one pixel, clipped to
+        the picture.
+        """
         if self.format not in ('GRAY8', 'RGB', 'BGR'):
             raise ValueError(f'crop does not support {self.format}: request GRAY8, RGB or BGR')
         left, right = _clip(bbox['x'], bbox['w'], self.content.x, self.content.width)
@@ -118,8 +127,8 @@ class Frame:
     """Number of the frame within the source."""
     pts: int
     """
-    Presentation time in ticks of 90 kHz, monotonic across loops and reconnects of the source. It begins anew when the media
-    service restarts, with a discontinuity.
+    Presentation time in ticks of 90 kHz, monotonic across loops and reconnects of the source. It
+    begins anew when the media service restarts, with a discontinuity.
     """
     time: int
     """Capture time in microseconds since 1970."""
@@ -140,7 +149,9 @@ class Frame:
     def picture(self) -> Picture:
         """The picture. The manifest must declare `"needs": ["pixels"]`."""
         if self.picture_or_none is None:
-            raise LookupError('the frame has no picture: declare "needs": ["pixels"] in plugin.json')
+            raise LookupError(
+                'the frame has no picture: declare "needs": ["pixels"] in plugin.json'
+            )
         return self.picture_or_none
 
 

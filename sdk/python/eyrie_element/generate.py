@@ -1,5 +1,6 @@
 """
-Writes the schemas of args and config, the events, and the SHA-256 of own models into the manifests of plugins:
+Writes the schemas of args and config, the events, and the SHA-256 of own models into the manifests
+of plugins:
 
     python3 -m eyrie_element.generate PLUGIN_FOLDER…
 """
@@ -24,7 +25,10 @@ _COMMON_FIELDS = {field.name for field in dataclasses.fields(Event)}
 
 
 def write_manifest(folder: Path) -> None:
-    """Raises what the code of the plugin raises, and `LookupError` if it does not define an element of the manifest."""
+    """
+    Raises what the code of the plugin raises, and `LookupError` if it does not define an element of
+    the manifest.
+    """
     path = folder / 'plugin.json'
     manifest = json.loads(path.read_text())
     for element in manifest['elements']:
@@ -38,11 +42,15 @@ def write_manifest(folder: Path) -> None:
         path.write_text(written)
 
 
-def describe_element(definition: ElementDefinition[Any, Any], capabilities: dict[str, Any]) -> dict[str, Any]:
+def describe_element(
+    definition: ElementDefinition[Any, Any], capabilities: dict[str, Any]
+) -> dict[str, Any]:
     """Returns the fields of the manifest that follow from the code."""
     generated = {
         'params_schema': {'$schema': _DIALECT, **to_schema(definition.args)},
-        'config_schema': {'$schema': _DIALECT, **to_schema(definition.config)} if definition.config else None,
+        'config_schema': {'$schema': _DIALECT, **to_schema(definition.config)}
+        if definition.config
+        else None,
     }
     if definition.events is None:
         return generated
@@ -52,7 +60,11 @@ def describe_element(definition: ElementDefinition[Any, Any], capabilities: dict
 
 def _to_field_types(event: type[Event]) -> dict[str, str]:
     properties = to_schema(event)['properties']
-    own = [to_name(field.name) for field in dataclasses.fields(event) if field.name not in _COMMON_FIELDS]
+    own = [
+        to_name(field.name)
+        for field in dataclasses.fields(event)
+        if field.name not in _COMMON_FIELDS
+    ]
     return {name: _FIELD_TYPES.get(properties[name].get('type'), 'any') for name in own}
 
 

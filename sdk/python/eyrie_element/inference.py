@@ -19,17 +19,21 @@ class ModelResult:
 
     outputs: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """
-    The output tensors by name, in the shape and type of the model: (1, 1000) for the scores of 1000 classes. The first dimension
-    is usually the batch, which is always 1. The model defines the unit. Empty for models that detect objects.
+    The output tensors by name, in the shape and type of the model: (1, 1000) for the scores of 1000
+    classes. The first dimension is usually the batch, which is always 1. The model defines the
+    unit. Empty for models that detect objects.
     """
     objects: Sequence[DetectedObject] = ()
     """
-    The objects that a detection model has found, by descending score. Boxes are normalized to 0..1 of the whole source picture,
-    also if the model has seen only a region. Empty for other models.
+    The objects that a detection model has found, by descending score. Boxes are normalized to 0..1
+    of the whole source picture, also if the model has seen only a region. Empty for other models.
     """
 
     def output(self, name: str | None = None) -> NDArray[Any]:
-        """Returns an output: by name, or the only one. Raises `LookupError` that names the outputs if it does not exist."""
+        """
+        Returns an output: by name, or the only one. Raises `LookupError` that names the outputs if
+        it does not exist.
+        """
         names = ', '.join(self.outputs) or 'none'
         if name is None:
             if len(self.outputs) != 1:
@@ -43,12 +47,14 @@ class ModelResult:
 
 class Infer(Protocol):
     """
-    Runs models on parts of the picture of the frame that is processed now. The engine cuts out the part and runs the model; the
-    element receives no pixels.
+    Runs models on parts of the picture of the frame that is processed now. The engine cuts out the
+    part and runs the model; the element receives no pixels.
 
-    Raises `OSError` with the reason if the manifest does not declare the model in `capabilities.inference`, if the region is not
-    inside of the picture, if the model fails or takes too long, or if the frame has too many requests (32). Also raises if the
-    frame was superseded; an element that does not catch this error loses the frame, and continues with the next one.
+    Raises `OSError` with the reason if the manifest does not declare the model in
+    `capabilities.inference`, if the region is not inside of the picture, if the model fails or
+    takes too long, or if the frame has too many requests (32). Also raises if the frame was
+    superseded; an element that does not catch this error loses the frame, and continues with the
+    next one.
     """
 
     def __call__(
@@ -62,8 +68,9 @@ class Infer(Protocol):
         """
         Runs a model of the catalog, or an own model of the package, and waits for the result.
 
-        `region` is normalized to 0..1 of the source picture, such as the `bbox` of an object; what is outside of the picture is
-        cut off. None is the whole picture. The thresholds, 0 to 1, replace those of models that detect objects.
+        `region` is normalized to 0..1 of the source picture, such as the `bbox` of an object; what
+        is outside of the picture is cut off. None is the whole picture. The thresholds, 0 to 1,
+        replace those of models that detect objects.
         """
 
     def all(
@@ -75,23 +82,30 @@ class Infer(Protocol):
         iou_threshold: float | None = None,
     ) -> list[ModelResult]:
         """
-        Runs a model on several regions, which wait at the same time, and returns the results in their order. If some fail, it
-        raises the first error after all have ended.
+        Runs a model on several regions, which wait at the same time, and returns the results in
+        their order. If some fail, it raises the first error after all have ended.
         """
 
 
 def softmax(scores: ArrayLike) -> NDArray[numpy.float32]:
-    """Converts the raw scores of classes to probabilities of the same shape, whose sum along the last axis is 1."""
+    """
+    Converts the raw scores of classes to probabilities of the same shape, whose sum along the last
+    axis is 1.
+    """
     import numpy
 
     values = numpy.asarray(scores, numpy.float64)
     powers = numpy.exp(values - values.max(axis=-1, keepdims=True))
-    probabilities: NDArray[numpy.float32] = (powers / powers.sum(axis=-1, keepdims=True)).astype(numpy.float32)
+    probabilities: NDArray[numpy.float32] = (powers / powers.sum(axis=-1, keepdims=True)).astype(
+        numpy.float32
+    )
     return probabilities
 
 
 def cosine_similarity(a: ArrayLike, b: ArrayLike) -> float:
-    """Returns how similar two embeddings of the same length are: the cosine of their angle, -1 to 1."""
+    """
+    Returns how similar two embeddings of the same length are: the cosine of their angle, -1 to 1.
+    """
     import numpy
 
     first, second = (numpy.asarray(values, numpy.float64).reshape(-1) for values in (a, b))

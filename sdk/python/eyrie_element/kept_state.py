@@ -1,6 +1,6 @@
 """
-Saves the state of an element and restores it in new code, when a development version is replaced. The engine passes the state on
-as a text of limited length.
+Saves the state of an element and restores it in new code, when a development version is replaced.
+The engine passes the state on as a text of limited length.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ MAX_STATE_BYTES = 512 * 1024
 
 
 def save_state(element: Element) -> dict[str, str]:
-    """Returns the encoded `state` of an element that has one. Returns `problem` instead, with the reason, if it cannot be kept."""
+    """
+    Returns the encoded `state` of an element that has one. Returns `problem` instead, with the
+    reason, if it cannot be kept.
+    """
     state = element.state
     if state is None:
         return {}
@@ -36,7 +39,9 @@ def save_state(element: Element) -> dict[str, str]:
 
 
 def restore_state(element: Element, encoded: str) -> dict[str, str]:
-    """Sets the state to that of earlier code. If it does not fit, returns `problem` with the reason."""
+    """
+    Sets the state to that of earlier code. If it does not fit, returns `problem` with the reason.
+    """
     kind = type(element.state)
     if not dataclasses.is_dataclass(kind):
         return {'problem': 'the new code has no state that is a dataclass'}

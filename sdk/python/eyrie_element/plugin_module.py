@@ -15,8 +15,8 @@ _DEBIAN_PACKAGES = {'cv2': 'python3-opencv', 'skimage': 'python3-skimage', 'PIL'
 
 def add_package_paths(folder: Path) -> None:
     """
-    Lets modules import other files of the package, and the libraries in its folder `vendor` and in `wheels/*.whl`, before
-    those of the machine.
+    Lets modules import other files of the package, and the libraries in its folder `vendor` and in
+    `wheels/*.whl`, before those of the machine.
     """
     wheels = sorted((folder / 'wheels').glob('*.whl'))
     paths = [str(path) for path in (folder, folder / 'vendor', *wheels)]
@@ -35,21 +35,25 @@ def load_elements(entry: Path) -> dict[str, ElementDefinition[Any, Any]]:
     spec.loader.exec_module(module)
     elements = getattr(module, 'elements', None)
     if not isinstance(elements, dict):
-        raise TypeError(f'{entry.name} should have a variable elements: a dict of ElementDefinition by name')
+        raise TypeError(
+            f'{entry.name} should have a variable elements: a dict of ElementDefinition by name'
+        )
     return elements
 
 
 def find_definition(entry: Path, name: str) -> ElementDefinition[Any, Any]:
     definition = load_elements(entry).get(name)
     if not isinstance(definition, ElementDefinition):
-        raise LookupError(f'the variable elements of {entry.name} has no ElementDefinition "{name}"')
+        raise LookupError(
+            f'the variable elements of {entry.name} has no ElementDefinition "{name}"'
+        )
     return definition
 
 
 def describe_error(error: BaseException, folder: Path | None) -> str:
     """
-    Returns the message of an exception, and where in the folder of the plugin it was raised, such as
-    `KeyError: 'limit' (element.py:12)`.
+    Returns the message of an exception, and where in the folder of the plugin it was raised, such
+    as `KeyError: 'limit' (element.py:12)`.
     """
     message = ''.join(traceback.format_exception_only(type(error), error)[-1:]).strip()
     if isinstance(error, ModuleNotFoundError):
@@ -71,6 +75,10 @@ def _find_location(error: BaseException, folder: Path) -> str | None:
         places.append((error.filename, error.lineno))
     for file, line in reversed(places):
         path = Path(file)
-        if path.is_relative_to(folder) and not path.is_relative_to(folder / 'vendor') and '.whl' not in file:
+        if (
+            path.is_relative_to(folder)
+            and not path.is_relative_to(folder / 'vendor')
+            and '.whl' not in file
+        ):
             return f'{path.relative_to(folder)}:{line}'
     return None

@@ -56,7 +56,10 @@ class RealModels:
 
 @cache
 def _start_host() -> ModelHost:
-    """Starts the program that runs models. It serves all elements of a process, which run one after the other."""
+    """
+    Starts the program that runs models. It serves all elements of a process, which run one after
+    the other.
+    """
     if not has_real_models():
         raise RuntimeError(
             'real models run under "eyrie plugin test" only: run the tests with it, or skip this one unless has_real_models()'
@@ -70,7 +73,9 @@ class ModelHost:
     """The program that runs models. Requests and replies are lines of JSON."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self._last_id = 0
         self._requests = 0
 
@@ -87,7 +92,9 @@ class ModelHost:
         self._requests += 1
         if self._requests > _MAX_REQUESTS:
             raise OSError(f'it asks for more than {_MAX_REQUESTS} inferences for a frame')
-        kind, fields = content['method'], {name: value for name, value in content.items() if name != 'method'}
+        kind, fields = content['method'], {
+            name: value for name, value in content.items() if name != 'method'
+        }
         return self._send(kind, fields)
 
     def _send(self, kind: str, fields: dict[str, Any]) -> int:

@@ -25,8 +25,8 @@ Answers = Sequence[ModelResult] | Callable[[InferRequest], ModelResult]
 
 class RecordedAnswers:
     """
-    The `infer` of a test. No model runs: such a test shows what the element does with an answer, not whether the model gives it.
-    Models without answers are refused as undeclared ones.
+    The `infer` of a test. No model runs: such a test shows what the element does with an answer,
+    not whether the model gives it. Models without answers are refused as undeclared ones.
     """
 
     def __init__(self, answers: Mapping[str, Answers]) -> None:
@@ -62,5 +62,6 @@ class RecordedAnswers:
         iou_threshold: float | None = None,
     ) -> list[ModelResult]:
         return [
-            self(model, region, score_threshold=score_threshold, iou_threshold=iou_threshold) for region in regions
+            self(model, region, score_threshold=score_threshold, iou_threshold=iou_threshold)
+            for region in regions
         ]

@@ -40,5 +40,10 @@ def to_message(result: Result | None) -> dict[str, Any]:
 
 
 def _to_event(event: Event) -> dict[str, Any]:
-    fields = {to_name(field.name): getattr(event, field.name) for field in dataclasses.fields(event)}
-    return {'type': event.type, **{name: value for name, value in fields.items() if value is not None}}
+    fields = {
+        to_name(field.name): getattr(event, field.name) for field in dataclasses.fields(event)
+    }
+    return {
+        'type': event.type,
+        **{name: value for name, value in fields.items() if value is not None},
+    }

@@ -7,7 +7,16 @@ import re
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 Schema = dict[str, Any]
 
@@ -19,7 +28,9 @@ class Field:
     """
     Describes and limits a field of args or config:
 
-        limit: Annotated[int, Field(minimum=0, description='Number of people that is not reported yet')] = 10
+        limit: Annotated[
+            int, Field(minimum=0, description='Number of people that is not reported yet')
+        ] = 10
     """
 
     description: str | None = None
@@ -85,8 +96,10 @@ def to_schema(kind: Any) -> Schema:
         }
     if dataclasses.is_dataclass(kind):
         return _to_object_schema(kind)
-    raise TypeError(f'args, config and events cannot contain {kind}: use str, int, float, bool, Literal, list, '
-                    'dict[str, …], unions, or dataclasses')
+    raise TypeError(
+        f'args, config and events cannot contain {kind}: use str, int, float, bool, Literal, list, '
+        'dict[str, …], unions, or dataclasses'
+    )
 
 
 def _to_object_schema(kind: Any) -> Schema:
@@ -112,24 +125,37 @@ def _list_fields(kind: Any) -> list[tuple[str, dataclasses.Field[Any], Any]]:
 
 
 def to_name(name: str) -> str:
-    """The name of a field in JSON: a trailing underscore only distinguishes it from words of Python, such as `class_`."""
+    """
+    The name of a field in JSON: a trailing underscore only distinguishes it from words of Python,
+    such as `class_`.
+    """
     return name.rstrip('_')
 
 
 def _has_default(field: dataclasses.Field[Any]) -> bool:
-    return not (field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING)
+    return not (
+        field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    )
 
 
 def _get_default(field: dataclasses.Field[Any]) -> Any:
-    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+    return (
+        field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
+    )
 
 
 def to_json(value: Any) -> Any:
-    """Converts dataclasses, numpy numbers and numpy arrays. Raises `TypeError` for other values without a JSON form."""
+    """
+    Converts dataclasses, numpy numbers and numpy arrays. Raises `TypeError` for other values
+    without a JSON form.
+    """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if dataclasses.is_dataclass(value):
-        return {to_name(field.name): to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            to_name(field.name): to_json(getattr(value, field.name))
+            for field in dataclasses.fields(value)
+        }
     if isinstance(value, Mapping):
         return {key: to_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -140,7 +166,10 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(kind: Any, value: Any, pointer: str = '') -> Any:
-    """Converts a JSON value to a type, and adds defaults. Raises `ValueError` that names the invalid part."""
+    """
+    Converts a JSON value to a type, and adds defaults. Raises `ValueError` that names the invalid
+    part.
+    """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         converted = from_json(arguments[0], value, pointer)
@@ -153,9 +182,14 @@ def from_json(kind: Any, value: Any, pointer: str = '') -> Any:
     if dataclasses.is_dataclass(kind) and isinstance(value, Mapping):
         return _from_object(kind, value, pointer)
     if origin is list and isinstance(value, list):
-        return [from_json(arguments[0], item, f'{pointer}/{index}') for index, item in enumerate(value)]
+        return [
+            from_json(arguments[0], item, f'{pointer}/{index}') for index, item in enumerate(value)
+        ]
     if origin is dict and isinstance(value, Mapping):
-        return {_to_key(arguments[0], key): from_json(arguments[1], item, f'{pointer}/{key}') for key, item in value.items()}
+        return {
+            _to_key(arguments[0], key): from_json(arguments[1], item, f'{pointer}/{key}')
+            for key, item in value.items()
+        }
     if _accepts(kind, value):
         return float(value) if kind is float else value
     raise ValueError(f'{pointer} should be {_describe(kind)}, not {value!r}')

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from .context import Args, Config, Context, Fetch, Log, Response, Storage
 from .element import Element, ElementDefinition
-from .frame import TICKS_PER_SECOND, DetectedObject, Event, Frame, Picture, PixelFormat, Rectangle, Result, Size
+from .frame import (
+    TICKS_PER_SECOND,
+    DetectedObject,
+    Event,
+    Frame,
+    Picture,
+    PixelFormat,
+    Rectangle,
+    Result,
+    Size,
+)
 from .inference import Infer
 from .process.ring import shape_pixels
 from .real_models import RealModels, has_real_models
@@ -91,7 +101,10 @@ class OpenedElement(Generic[Args, Config]):
     models: RealModels | None = None
 
     def process(self, frame: Frame) -> Result:
-        """Processes a frame as a channel does. Raises `TypeError` or `ValueError` if the result is not JSON."""
+        """
+        Processes a frame as a channel does. Raises `TypeError` or `ValueError` if the result is not
+        JSON.
+        """
         self.context.clock._advance(frame.pts, frame.time, frame.discontinuity)
         if frame.discontinuity:
             self.element.reset()
@@ -114,10 +127,12 @@ def open_element(
     models: Literal['real'] | None = None,
 ) -> OpenedElement[Args, Config]:
     """
-    Opens an element as a channel does: `args` and `config` are checked, and completed with defaults.
+    Opens an element as a channel does: `args` and `config` are checked, and completed with
+    defaults.
 
-    With `models='real'`, the models that `plugin.json` declares run on the pictures of the frames, with the code of the engine. This
-    works under `eyrie plugin test` only. By default, `infer` is answered by the test.
+    With `models='real'`, the models that `plugin.json` declares run on the pictures of the frames,
+    with the code of the engine. This works under `eyrie plugin test` only. By default, `infer` is
+    answered by the test.
     """
     log: list[LogEntry] = []
     real = RealModels() if models == 'real' else None
@@ -194,12 +209,14 @@ class Stream:
 
 def create_picture(pixels: NDArray[numpy.uint8], format: PixelFormat) -> Picture:
     """
-    Creates a picture without padding from an array of the shape that `Picture` describes. It cannot be in JPEG, whose array does
-    not have the size of the picture.
+    Creates a picture without padding from an array of the shape that `Picture` describes. It cannot
+    be in JPEG, whose array does not have the size of the picture.
     """
     if format == 'JPEG':
         raise ValueError('create_picture does not support JPEG: create a Picture with its size')
-    height, width = (pixels.shape[1], pixels.shape[2]) if format in ('RGBP', 'BGRP') else pixels.shape[:2]
+    height, width = (
+        (pixels.shape[1], pixels.shape[2]) if format in ('RGBP', 'BGRP') else pixels.shape[:2]
+    )
     if format == 'I420':
         height = height * 2 // 3
     view = shape_pixels(pixels.reshape(-1), format, width, height)
@@ -207,10 +224,13 @@ def create_picture(pixels: NDArray[numpy.uint8], format: PixelFormat) -> Picture
     return Picture(width, height, format, Rectangle(0, 0, width, height), view)
 
 
-def read_recording(path: str | Path, *, channel: int | None = None, size: Size = Size(1280, 720)) -> Iterator[Frame]:
+def read_recording(
+    path: str | Path, *, channel: int | None = None, size: Size = Size(1280, 720)
+) -> Iterator[Frame]:
     """
-    Reads frames that a sink of the type `file` has written, with the objects and counters of the pipeline: of one channel, by
-    default that of the first line. A recording does not contain the size of the source picture.
+    Reads frames that a sink of the type `file` has written, with the objects and counters of the
+    pipeline: of one channel, by default that of the first line. A recording does not contain the
+    size of the source picture.
     """
     with open(path) as lines:
         for index, line in enumerate(lines, start=1):
@@ -239,7 +259,8 @@ def _to_frame(record: dict[str, Any], size: Size) -> Frame:
 
 def format_run(run: Run) -> str:
     """
-    Formats a run as text for a comparison: a line for each event with its time, then one for each counter.
+    Formats a run as text for a comparison: a line for each event with its time, then one for each
+    counter.
 
         12.40 s crowd {"count": 11}
         counter door {"down": 3, "up": 4}
@@ -248,10 +269,16 @@ def format_run(run: Run) -> str:
     for seconds, event in run.events:
         [fields] = to_message(Result(events=[event]))['events']
         lines.append(f'{seconds:.2f} s {fields.pop("type")} {_format_fields(fields)}\n')
-    lines += [f'counter {name} {_format_fields(to_json(counter))}\n' for name, counter in sorted(run.counters.items())]
+    lines += [
+        f'counter {name} {_format_fields(to_json(counter))}\n'
+        for name, counter in sorted(run.counters.items())
+    ]
     return ''.join(lines)
 
 
 def _format_fields(fields: Mapping[str, object]) -> str:
-    rounded = {name: round(value, 4) if isinstance(value, float) else value for name, value in fields.items()}
+    rounded = {
+        name: round(value, 4) if isinstance(value, float) else value
+        for name, value in fields.items()
+    }
     return json.dumps(rounded, sort_keys=True)

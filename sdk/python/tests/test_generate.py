@@ -28,7 +28,11 @@ class GenerateTest(TestCase):
         self.folder = Path(directory.name)
         (self.folder / 'element.py').write_text(ENTRY)
         self.manifest = self.folder / 'plugin.json'
-        self.manifest.write_text(json.dumps({'name': 'nothing', 'entry': 'element.py', 'elements': [{'name': 'nothing'}]}))
+        self.manifest.write_text(
+            json.dumps(
+                {'name': 'nothing', 'entry': 'element.py', 'elements': [{'name': 'nothing'}]}
+            )
+        )
 
     def test_writes_the_schemas_of_the_code(self) -> None:
         write_manifest(self.folder)
@@ -39,12 +43,16 @@ class GenerateTest(TestCase):
     def test_writes_the_hash_of_own_models(self) -> None:
         (self.folder / 'a.onnx').write_bytes(b'abc')
         manifest = json.loads(self.manifest.read_text())
-        manifest['elements'][0]['capabilities'] = {'inference': {'own': [{'name': 'a', 'file': 'a.onnx'}]}}
+        manifest['elements'][0]['capabilities'] = {
+            'inference': {'own': [{'name': 'a', 'file': 'a.onnx'}]}
+        }
         self.manifest.write_text(json.dumps(manifest))
         write_manifest(self.folder)
         [element] = json.loads(self.manifest.read_text())['elements']
         [model] = element['capabilities']['inference']['own']
-        self.assertEqual(model['sha256'], 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+        self.assertEqual(
+            model['sha256'], 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+        )
 
     def test_leaves_a_manifest_alone_that_is_up_to_date(self) -> None:
         write_manifest(self.folder)

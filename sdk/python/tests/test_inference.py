@@ -35,18 +35,26 @@ class ModelResultTest(TestCase):
     def test_has_arrays_in_the_shape_and_type_of_the_model(self) -> None:
         for kind in ('float32', 'float64', 'int32', 'uint8'):
             values = numpy.array([[1, 2]], kind)
-            [output] = decode_result({'outputs': [encode('a', kind, [1, 2], values)], 'objects': []}).outputs.values()
+            [output] = decode_result(
+                {'outputs': [encode('a', kind, [1, 2], values)], 'objects': []}
+            ).outputs.values()
             self.assertEqual((output.dtype.name, output.tolist()), (kind, values.tolist()))
             self.assertTrue(output.flags.writeable)
         large = encode('large', 'int64', [2], numpy.array([2**53, -1], numpy.float64))
         flags = encode('flags', 'bool', [2], numpy.array([1, 0], numpy.uint8))
         outputs = decode_result({'outputs': [large, flags], 'objects': []}).outputs
-        self.assertEqual((outputs['large'].dtype.name, outputs['large'].tolist()), ('int64', [2**53, -1]))
-        self.assertEqual((outputs['flags'].dtype.name, outputs['flags'].tolist()), ('bool', [True, False]))
+        self.assertEqual(
+            (outputs['large'].dtype.name, outputs['large'].tolist()), ('int64', [2**53, -1])
+        )
+        self.assertEqual(
+            (outputs['flags'].dtype.name, outputs['flags'].tolist()), ('bool', [True, False])
+        )
 
     def test_has_outputs_by_name_of_which_the_only_one_needs_no_name(self) -> None:
         one = ModelResult({'scores': numpy.array([[0]], numpy.float32)})
-        two = ModelResult({'a': numpy.array([[0]], numpy.float32), 'b': numpy.array([[1]], numpy.float32)})
+        two = ModelResult(
+            {'a': numpy.array([[0]], numpy.float32), 'b': numpy.array([[1]], numpy.float32)}
+        )
         self.assertEqual(one.output().item(), 0)
         self.assertEqual(two.output('b').item(), 1)
         for result, name, reason in [
@@ -67,7 +75,9 @@ class ModelResultTest(TestCase):
 
 class InferCallTest(TestCase):
     def test_contains_only_what_is_given(self) -> None:
-        self.assertEqual(describe_call('m', None, None, None, None), {'method': 'infer', 'model': 'm'})
+        self.assertEqual(
+            describe_call('m', None, None, None, None), {'method': 'infer', 'model': 'm'}
+        )
         region = {'x': numpy.float32(0.5), 'y': 0, 'w': float('nan'), 'h': float('inf')}
         self.assertEqual(
             describe_call('m', 3, region, 0.5, None),  # type: ignore[arg-type]
@@ -94,7 +104,10 @@ class InferCallTest(TestCase):
                 received.append((kind, message['call']['region']['x']))
                 ids.append(message['id'])
             for id in reversed(ids):
-                body = b'{"type":"reply","id":%d,"value":{"outputs":[],"objects":[{"score":%d}]}}' % (id, id)
+                body = (
+                    b'{"type":"reply","id":%d,"value":{"outputs":[],"objects":[{"score":%d}]}}'
+                    % (id, id)
+                )
                 stream.write(struct.pack('<IB', len(body), 0) + body)
             stream.flush()
 
@@ -131,15 +144,28 @@ def scores(*values: float) -> ModelResult:
 
 class RecordedAnswersTest(TestCase):
     def run_with(self, infer: RecordedAnswers | None, count: int = 2) -> int:
-        animal: DetectedObject = {'class': 'animal', 'score': 0.9, 'bbox': {'x': 0.25, 'y': 0.5, 'w': 0.25, 'h': 0.25}}
+        animal: DetectedObject = {
+            'class': 'animal',
+            'score': 0.9,
+            'bbox': {'x': 0.25, 'y': 0.5, 'w': 0.25, 'h': 0.25},
+        }
         run = run_element(open_element(definition, infer=infer), [Stream().next([animal] * count)])
         return len(run.events)
 
     def test_answer_in_order_or_are_computed(self) -> None:
         infer = RecordedAnswers({'animals': [scores(0.75, 0.25), scores(0.25, 0.75)]})
         self.assertEqual(self.run_with(infer), 1)
-        self.assertEqual(infer.requests, [InferRequest('animals', {'x': 0.25, 'y': 0.5, 'w': 0.25, 'h': 0.25})] * 2)
-        computed = RecordedAnswers({'animals': lambda request: scores(0, request.region['x'] + 0.5 if request.region else 0)})
+        self.assertEqual(
+            infer.requests,
+            [InferRequest('animals', {'x': 0.25, 'y': 0.5, 'w': 0.25, 'h': 0.25})] * 2,
+        )
+        computed = RecordedAnswers(
+            {
+                'animals': lambda request: scores(
+                    0, request.region['x'] + 0.5 if request.region else 0
+                )
+            }
+        )
         self.assertEqual(self.run_with(computed), 2)
 
     def test_name_the_model_whose_answers_are_missing(self) -> None:

@@ -60,10 +60,12 @@ class KeptState(TestCase):
         )
         self.assertEqual(element.state, State())
         self.assertEqual(
-            report_replacement(LongerState(), State()), {'problem': 'state/left is not known in the new code'}
+            report_replacement(LongerState(), State()),
+            {'problem': 'state/left is not known in the new code'},
         )
         self.assertEqual(
-            report_replacement(State(), None), {'problem': 'the new code has no state that is a dataclass'}
+            report_replacement(State(), None),
+            {'problem': 'the new code has no state that is a dataclass'},
         )
 
     def test_what_json_cannot_express_is_not_kept(self) -> None:
@@ -71,7 +73,12 @@ class KeptState(TestCase):
         self.assertIn('only dataclasses', save_state(Probe({1, 2}))['problem'])
         self.assertIn('set cannot', save_state(Probe(State(tracks={1: {2}})))['problem'])  # type: ignore[dict-item]
         self.assertIn('differ from the types', save_state(Probe(State(tracks={'1': Track(1)})))['problem'])  # type: ignore[dict-item]
-        self.assertIn(f'more than {MAX_STATE_BYTES}', save_state(Probe(OtherState('x' * MAX_STATE_BYTES)))['problem'])
+        self.assertIn(
+            f'more than {MAX_STATE_BYTES}',
+            save_state(Probe(OtherState('x' * MAX_STATE_BYTES)))['problem'],
+        )
 
     def test_a_state_of_another_language_is_not_kept(self) -> None:
-        self.assertEqual(restore_state(Probe(State()), '/w8B'), {'problem': 'it is of code in another language'})
+        self.assertEqual(
+            restore_state(Probe(State()), '/w8B'), {'problem': 'it is of code in another language'}
+        )

@@ -32,7 +32,9 @@ class PluginModuleTest(TestCase):
         (self.folder / 'vendor').mkdir()
         (self.folder / 'vendor' / 'own_library.py').write_text('VALUE = 1')
         (self.folder / 'wheels').mkdir()
-        with zipfile.ZipFile(self.folder / 'wheels' / 'wheel_library-1.0-py3-none-any.whl', 'w') as wheel:
+        with zipfile.ZipFile(
+            self.folder / 'wheels' / 'wheel_library-1.0-py3-none-any.whl', 'w'
+        ) as wheel:
             wheel.writestr('wheel_library.py', 'OTHER = 2')
         self.entry.write_text(CODE)
         self.assertEqual(find_definition(self.entry, 'probe').args.__name__, 'NoArgs')
@@ -54,7 +56,12 @@ class PluginModuleTest(TestCase):
 
     def test_names_the_file_and_line_of_errors(self) -> None:
         self.assertEqual(self.describe("\n{}['limit']"), "KeyError: 'limit' (probe_element.py:2)")
-        self.assertEqual(self.describe('\n\nx = ('), "SyntaxError: '(' was never closed (probe_element.py:3)")
+        self.assertEqual(
+            self.describe('\n\nx = ('), "SyntaxError: '(' was never closed (probe_element.py:3)"
+        )
 
     def test_names_the_remedy_for_missing_libraries(self) -> None:
-        self.assertRegex(self.describe('import skimage.missing'), r'apt-get install python3-skimage, or .*vendor/')
+        self.assertRegex(
+            self.describe('import skimage.missing'),
+            r'apt-get install python3-skimage, or .*vendor/',
+        )

@@ -10,7 +10,9 @@ from eyrie_element.process.ring import Ring, shape_pixels
 STRIDE = 4096
 
 
-def write_ring(pixel_format: bytes = b'GRAY8', payload: bytes = b'\1\2\3\4\5\6\7\x08', n: int = 5) -> int:
+def write_ring(
+    pixel_format: bytes = b'GRAY8', payload: bytes = b'\1\2\3\4\5\6\7\x08', n: int = 5
+) -> int:
     """Writes a ring with 4 slots and one frame, and returns an open file that can only be read."""
     memory = bytearray(4096 + 4 * STRIDE)
     struct.pack_into('<5I', memory, 0, 0x52595245, 2, 4, 4, 2)

@@ -29,8 +29,13 @@ class SchemaTest(TestCase):
         self.assertNotIn('required', schema)
         self.assertFalse(schema['additionalProperties'])
         properties = schema['properties']
-        self.assertEqual(properties['class'], {'type': 'string', 'description': 'Class of the objects', 'default': 'person'})
-        self.assertEqual(properties['limit'], {'type': 'integer', 'minimum': 0, 'maximum': 99, 'default': 10})
+        self.assertEqual(
+            properties['class'],
+            {'type': 'string', 'description': 'Class of the objects', 'default': 'person'},
+        )
+        self.assertEqual(
+            properties['limit'], {'type': 'integer', 'minimum': 0, 'maximum': 99, 'default': 10}
+        )
         self.assertEqual(properties['mode'], {'enum': ['fast', 'exact'], 'default': 'fast'})
         self.assertEqual(properties['zones']['items']['required'], ['name'])
         self.assertEqual(properties['zones']['maxItems'], 2)
@@ -41,7 +46,9 @@ class SchemaTest(TestCase):
             to_schema(complex)
 
     def test_converts_values_and_adds_defaults(self) -> None:
-        args = from_json(Args, {'class': 'car', 'zones': [{'name': 'door', 'weight': 2}], 'label': 'a'})
+        args = from_json(
+            Args, {'class': 'car', 'zones': [{'name': 'door', 'weight': 2}], 'label': 'a'}
+        )
         self.assertEqual(args, Args(class_='car', zones=[Zone('door', 2.0)], label='a'))
         self.assertEqual(to_json(args)['class'], 'car')
 

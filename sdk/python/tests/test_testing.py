@@ -9,9 +9,27 @@ from unittest import TestCase
 
 import numpy
 
-from eyrie_element import Context, DetectedObject, Element, ElementDefinition, Event, Field, Frame, NoArgs, Result
+from eyrie_element import (
+    Context,
+    DetectedObject,
+    Element,
+    ElementDefinition,
+    Event,
+    Field,
+    Frame,
+    NoArgs,
+    Result,
+)
 from eyrie_element.generate import describe_element
-from eyrie_element.testing import MemoryStorage, Stream, create_picture, format_run, open_element, read_recording, run_element
+from eyrie_element.testing import (
+    MemoryStorage,
+    Stream,
+    create_picture,
+    format_run,
+    open_element,
+    read_recording,
+    run_element,
+)
 
 
 @dataclass
@@ -73,20 +91,32 @@ class TestKitTest(TestCase):
             '0.30 s crowd {"count": 2, "share": 0.3333, "track": 4}\ncounter north {"seconds": 0.3, "total": 8}\n',
         )
         self.assertEqual(storage.read('total'), b'8')
-        self.assertEqual([(entry.message, entry.fields) for entry in opened.log][-1], ('counted', {'total': 8}))
+        self.assertEqual(
+            [(entry.message, entry.fields) for entry in opened.log][-1], ('counted', {'total': 8})
+        )
 
     def test_resets_the_element_after_an_interruption(self) -> None:
         stream = Stream()
-        frames = [stream.next(create_objects(1)), stream.next(create_objects(1), discontinuity=True)]
+        frames = [
+            stream.next(create_objects(1)),
+            stream.next(create_objects(1), discontinuity=True),
+        ]
         run = run_element(open_element(definition), frames)
         self.assertEqual(run.counters['door']['total'], 1)
 
     def test_continues_the_clock_when_the_stream_time_begins_anew(self) -> None:
         before, after = Stream(fps=10), Stream(fps=10)
         objects = create_objects(1)
-        frames = [before.next(objects, skip=99), after.next(objects, discontinuity=True), after.next(objects)]
+        frames = [
+            before.next(objects, skip=99),
+            after.next(objects, discontinuity=True),
+            after.next(objects),
+        ]
         results = run_element(open_element(definition), frames).results
-        self.assertEqual([result.counters and result.counters['door']['seconds'] for result in results], [10, 10, 10.1])
+        self.assertEqual(
+            [result.counters and result.counters['door']['seconds'] for result in results],
+            [10, 10, 10.1],
+        )
 
     def test_refuses_invalid_arguments(self) -> None:
         with self.assertRaisesRegex(ValueError, '/args/limit should be at least 0'):
@@ -99,7 +129,11 @@ class TestKitTest(TestCase):
             def __init__(self, context: Context[NoArgs, None]) -> None: ...
 
             def process(self, frame: Frame) -> Result:
-                return Result(counters={'picture': {'dark': numpy.zeros(4).sum(), 'pixels': numpy.arange(3).sum()}})
+                return Result(
+                    counters={
+                        'picture': {'dark': numpy.zeros(4).sum(), 'pixels': numpy.arange(3).sum()}
+                    }
+                )
 
         run = run_element(open_element(ElementDefinition(Area, args=NoArgs)), [Stream().next()])
         self.assertEqual(format_run(run), 'counter picture {"dark": 0.0, "pixels": 3}\n')
@@ -126,7 +160,13 @@ class ManifestTest(TestCase):
         described = describe_element(definition, {'budget_ms': 5})
         self.assertEqual(
             described['capabilities'],
-            {'budget_ms': 5, 'events': {'crowd': {'count': 'number', 'share': 'number', 'place': 'any'}}},
+            {
+                'budget_ms': 5,
+                'events': {'crowd': {'count': 'number', 'share': 'number', 'place': 'any'}},
+            },
         )
         self.assertEqual(described['config_schema']['required'], ['door'])
-        self.assertEqual(described['params_schema']['properties']['limit'], {'type': 'integer', 'minimum': 0, 'default': 1})
+        self.assertEqual(
+            described['params_schema']['properties']['limit'],
+            {'type': 'integer', 'minimum': 0, 'default': 1},
+        )

@@ -25,8 +25,8 @@ class EngineEndedError(Exception):
 
 class Connection:
     """
-    Messages through a socket: the length of the body in bytes (4 bytes, little-endian), the kind (1 byte), and the body as
-    JSON.
+    Messages through a socket: the length of the body in bytes (4 bytes, little-endian), the kind (1
+    byte), and the body as JSON.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -59,7 +59,10 @@ class Connection:
             raise EngineEndedError from error
 
     def call(self, content: dict[str, Any]) -> Any:
-        """Asks the engine to do what the process must not do itself, and waits for the value. Raises `OSError` if it fails."""
+        """
+        Asks the engine to do what the process must not do itself, and waits for the value. Raises
+        `OSError` if it fails.
+        """
         [value] = self.finish_calls([self.start_call(content)])
         return value
 
@@ -73,7 +76,8 @@ class Connection:
 
     def finish_calls(self, ids: Sequence[int]) -> list[Any]:
         """
-        Waits for all of these calls, and returns their values. Raises `OSError` with the reason of the first one that has failed.
+        Waits for all of these calls, and returns their values. Raises `OSError` with the reason of
+        the first one that has failed.
         """
         replies: dict[int, dict[str, Any]] = {}
         while len(replies) < len(ids):
@@ -86,7 +90,10 @@ class Connection:
 
 
 def get_values(replies: Mapping[int, Mapping[str, Any]], ids: Sequence[int]) -> list[Any]:
-    """Returns the values of replies in the order of ids. Raises `OSError` with the reason of the first one that has failed."""
+    """
+    Returns the values of replies in the order of ids. Raises `OSError` with the reason of the first
+    one that has failed.
+    """
     for id in ids:
         if 'error' in replies[id]:
             raise OSError(replies[id]['error'])

@@ -19,7 +19,9 @@ _SENT_TYPES = {'int64': 'float64', 'bool': 'uint8'}
 
 
 class Engine(Protocol):
-    """What answers calls: the connection to the engine, or to the program that runs models in tests."""
+    """
+    What answers calls: the connection to the engine, or to the program that runs models in tests.
+    """
 
     def start_call(self, content: dict[str, Any]) -> int: ...
 
@@ -55,7 +57,9 @@ class EngineInfer:
         iou_threshold: float | None = None,
     ) -> list[ModelResult]:
         n = self.frame_number
-        return self._run([describe_call(model, n, region, score_threshold, iou_threshold) for region in regions])
+        return self._run(
+            [describe_call(model, n, region, score_threshold, iou_threshold) for region in regions]
+        )
 
     def _run(self, calls: list[dict[str, Any]]) -> list[ModelResult]:
         ids = [self._engine.start_call(call) for call in calls]
@@ -66,18 +70,29 @@ class EngineInfer:
 
 
 def describe_call(
-    model: str, n: int | None, region: BBox | None, score_threshold: float | None, iou_threshold: float | None
+    model: str,
+    n: int | None,
+    region: BBox | None,
+    score_threshold: float | None,
+    iou_threshold: float | None,
 ) -> dict[str, Any]:
     """Returns the message that has the engine run a model. What is None is omitted."""
     thresholds = _omit_none({'score_threshold': score_threshold, 'iou_threshold': iou_threshold})
-    fields = {'n': n, 'region': region and _replace_infinite(region), 'thresholds': thresholds or None}
+    fields = {
+        'n': n,
+        'region': region and _replace_infinite(region),
+        'thresholds': thresholds or None,
+    }
     return {'method': 'infer', 'model': model, **_omit_none(to_json(fields))}
 
 
 def _replace_infinite(box: Mapping[str, Any]) -> dict[str, Any]:
     """JSON has no NaN and no infinity. The engine says what is wrong with null."""
     numbers = to_json(box)
-    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in numbers.items()}
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in numbers.items()
+    }
 
 
 def _omit_none(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +101,9 @@ def _omit_none(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def decode_result(value: dict[str, Any]) -> ModelResult:
     """Converts the value of a reply."""
-    return ModelResult({output['name']: _decode_output(output) for output in value['outputs']}, value['objects'])
+    return ModelResult(
+        {output['name']: _decode_output(output) for output in value['outputs']}, value['objects']
+    )
 
 
 def _decode_output(output: dict[str, Any]) -> NDArray[Any]:

@@ -1,4 +1,7 @@
-"""Checks that the elements of an uploaded plugin can be loaded, without opening them, and has them migrate arguments."""
+"""
+Checks that the elements of an uploaded plugin can be loaded, without opening them, and has them
+migrate arguments.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ MAX_PROBLEM_LENGTH = 2000
 
 def inspect(machine_paths: list[str]) -> None:
     """
-    Receives `{"entry", "elements", "needsArrays", "migrations"}` as a line of JSON, answers with `{"problem"}`, or
-    `{"migrated"}` if all is well, and waits to be ended.
+    Receives `{"entry", "elements", "needsArrays", "migrations"}` as a line of JSON, answers with
+    `{"problem"}`, or `{"migrated"}` if all is well, and waits to be ended.
     """
     engine = socket.socket(fileno=MESSAGE_SOCKET)
     requests = engine.makefile('rb')
@@ -39,7 +42,9 @@ def _answer(request: dict[str, Any], machine_paths: list[str]) -> str:
         elements = load_elements(entry)
         for name in request['elements']:
             if not isinstance(elements.get(name), ElementDefinition):
-                return _format_problem(f'the variable elements of {entry.name} has no ElementDefinition "{name}"')
+                return _format_problem(
+                    f'the variable elements of {entry.name} has no ElementDefinition "{name}"'
+                )
         migrated = [_migrate(elements, migration) for migration in request['migrations']]
         return json.dumps({'migrated': migrated}, allow_nan=False)
     except Exception as error:
@@ -51,11 +56,15 @@ def _format_problem(problem: str) -> str:
 
 
 def _migrate(elements: Mapping[str, ElementDefinition[Any, Any]], migration: dict[str, Any]) -> Any:
-    """Returns the arguments as this version accepts them; None if the element does not migrate any."""
+    """
+    Returns the arguments as this version accepts them; None if the element does not migrate any.
+    """
     migrate = elements[migration['element']].migrate
     if migrate is None:
         return None
     migrated = migrate(migration['args'], migration['from'])
     if not isinstance(migrated, Mapping):
-        raise TypeError(f'migrate of {migration["element"]} should return a dict, not {type(migrated).__name__}')
+        raise TypeError(
+            f'migrate of {migration["element"]} should return a dict, not {type(migrated).__name__}'
+        )
     return to_json(migrated)

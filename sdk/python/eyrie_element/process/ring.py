@@ -1,6 +1,6 @@
 """
-Reads pictures from frame rings. A ring is a file in shared memory to which the media service writes the pictures of a view.
-sdk/contract/ring.ts describes its layout.
+Reads pictures from frame rings. A ring is a file in shared memory to which the media service writes
+the pictures of a view. sdk/contract/ring.ts describes its layout.
 """
 
 from __future__ import annotations
@@ -41,14 +41,18 @@ class Ring:
         os.close(descriptor)
         magic, version, self._slots, self._width, self._height = unpack_from('<5I', self._memory)
         if magic != _MAGIC or version != _VERSION:
-            raise ValueError(f'the file is no frame ring of version {_VERSION}: run media and engine of one release')
+            raise ValueError(
+                f'the file is no frame ring of version {_VERSION}: run media and engine of one release'
+            )
         name: bytes = unpack_from('8s', self._memory, _FORMAT_OFFSET)[0]
         self._format = cast(PixelFormat, name.rstrip(b'\0').decode())
         self._stride, self._payload_size = unpack_from('<2Q', self._memory, _SLOT_STRIDE_OFFSET)
         self._content = Rectangle(*unpack_from('<4I', self._memory, _CONTENT_OFFSET))
 
     def find_picture(self, n: int) -> Picture | None:
-        """Returns the picture of frame `n` without copying it; None if another frame has replaced it."""
+        """
+        Returns the picture of frame `n` without copying it; None if another frame has replaced it.
+        """
         # Loaded late, because elements without pictures start faster without it.
         import numpy
 
@@ -64,8 +68,9 @@ class Ring:
 
     def holds(self, n: int) -> bool:
         """
-        Whether the slot of frame `n` contains this frame completely. The writer may replace it at any time: check again after
-        the picture was used. Only if the slot still holds the frame, what was read was intact.
+        Whether the slot of frame `n` contains this frame completely. The writer may replace it at
+        any time: check again after the picture was used. Only if the slot still holds the frame,
+        what was read was intact.
         """
         sequence: int = unpack_from('<Q', self._memory, self._slot_offset(n))[0]
         return sequence == 2 * n
@@ -94,7 +99,10 @@ def shape_pixels(
 
 
 class RingReceiver:
-    """The ring of the channel, which the engine sends as an open file before its first use and when it is replaced."""
+    """
+    The ring of the channel, which the engine sends as an open file before its first use and when it
+    is replaced.
+    """
 
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)

@@ -46,7 +46,9 @@ def serve(machine_paths: list[str]) -> None:
 class ElementProcess:
     """Answers the messages of the engine."""
 
-    def __init__(self, connection: Connection, rings: RingReceiver, machine_paths: list[str]) -> None:
+    def __init__(
+        self, connection: Connection, rings: RingReceiver, machine_paths: list[str]
+    ) -> None:
         self._connection = connection
         self._infer = EngineInfer(connection)
         self._rings = rings
@@ -70,13 +72,17 @@ class ElementProcess:
         except EngineEndedError:
             raise
         except Exception as error:
-            self._connection.send({'type': 'failed', 'message': describe_error(error, self._folder)})
+            self._connection.send(
+                {'type': 'failed', 'message': describe_error(error, self._folder)}
+            )
         return True
 
     def crash(self, error: BaseException | None) -> None:
         """Reports an exception that nothing has caught, for example in a thread of the element."""
         if error:
-            self._connection.send({'type': 'crashed', 'message': describe_error(error, self._folder)})
+            self._connection.send(
+                {'type': 'crashed', 'message': describe_error(error, self._folder)}
+            )
 
     def _answer(self, message: dict[str, Any]) -> dict[str, Any]:
         if message['type'] == 'load':
@@ -103,7 +109,9 @@ class ElementProcess:
         size = setup.get('size')
         self._context = Context(
             args=from_json(definition.args, setup['args']),
-            config=from_json(definition.config, config) if definition.config and config is not None else None,
+            config=from_json(definition.config, config)
+            if definition.config and config is not None
+            else None,
             source_id=setup['source']['id'],
             size=Size(**size) if size else None,
             log=self.log,
@@ -143,14 +151,24 @@ class ElementProcess:
         if ring and not ring.holds(frame['n']):
             return {'type': 'overwritten'}
         cpu_ms = (time.process_time() - cpu_before) * 1000
-        return {'type': 'processed', 'result': result, 'cpuMs': cpu_ms, **_collect_metrics(context.metrics)}
+        return {
+            'type': 'processed',
+            'result': result,
+            'cpuMs': cpu_ms,
+            **_collect_metrics(context.metrics),
+        }
 
     def _write_log(self, level: str, message: str, fields: Mapping[str, object]) -> None:
         loggable = {name: self._to_loggable(value) for name, value in fields.items()}
-        self._connection.send({'type': 'log', 'level': level, 'fields': loggable, 'message': message})
+        self._connection.send(
+            {'type': 'log', 'level': level, 'fields': loggable, 'message': message}
+        )
 
     def _to_loggable(self, value: object) -> Any:
-        """Returns a field as JSON. What JSON cannot express becomes text: a log entry must not end the element."""
+        """
+        Returns a field as JSON. What JSON cannot express becomes text: a log entry must not end the
+        element.
+        """
         if isinstance(value, BaseException):
             return describe_error(value, self._folder)
         try:

@@ -16,7 +16,11 @@ MESSAGE_SOCKET = 3
 def main() -> None:
     command = sys.argv[1]
     if sys.version_info < MIN_VERSION:
-        refuse(command, 'this machine has Python %d.%d, but elements need %d.%d or later' % (*sys.version_info[:2], *MIN_VERSION))
+        refuse(
+            command,
+            'this machine has Python %d.%d, but elements need %d.%d or later'
+            % (*sys.version_info[:2], *MIN_VERSION),
+        )
 
     # The engine runs Python with -I, so that it reads neither the environment nor settings of
     # users, and with -S, so that the libraries of the machine can be added here, after the files of

@@ -8,7 +8,9 @@ from eyrie_element import Context, Element, ElementDefinition, Elements, Event, 
 class Args:
     # Without the underscore in JSON: class is a word of Python.
     class_: Annotated[str, Field(description='Class of the objects')] = 'person'
-    limit: Annotated[int, Field(minimum=0, description='Number of objects that is not reported yet')] = 10
+    limit: Annotated[
+        int, Field(minimum=0, description='Number of objects that is not reported yet')
+    ] = 10
 
 
 @dataclass
@@ -34,4 +36,6 @@ class ExampleElement(Element):
         self.is_crowded = False
 
 
-elements: Elements = {'example-element': ElementDefinition(ExampleElement, args=Args, events=[Crowd])}
+elements: Elements = {
+    'example-element': ElementDefinition(ExampleElement, args=Args, events=[Crowd])
+}

@@ -7,7 +7,9 @@ from eyrie_element.testing import Stream, format_run, open_element, run_element
 
 
 def create_people(count: int) -> Sequence[DetectedObject]:
-    return [{'class': 'person', 'score': 0.9, 'bbox': {'x': 0.4, 'y': 0.4, 'w': 0.1, 'h': 0.2}}] * count
+    return [
+        {'class': 'person', 'score': 0.9, 'bbox': {'x': 0.4, 'y': 0.4, 'w': 0.1, 'h': 0.2}}
+    ] * count
 
 
 class ExampleElementTest(TestCase):

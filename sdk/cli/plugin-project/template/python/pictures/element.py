@@ -1,12 +1,24 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from eyrie_element import Context, Element, ElementDefinition, Elements, Event, Field, Frame, Result, View
+from eyrie_element import (
+    Context,
+    Element,
+    ElementDefinition,
+    Elements,
+    Event,
+    Field,
+    Frame,
+    Result,
+    View,
+)
 
 
 @dataclass
 class Args:
-    limit: Annotated[float, Field(minimum=0, maximum=1, description='Mean brightness below which it is dark')] = 0.1
+    limit: Annotated[
+        float, Field(minimum=0, maximum=1, description='Mean brightness below which it is dark')
+    ] = 0.1
 
 
 @dataclass
@@ -45,4 +57,6 @@ class ExampleElement(Element):
         self.is_dark = False
 
 
-elements: Elements = {'example-element': ElementDefinition(ExampleElement, args=Args, events=[Dark, Bright])}
+elements: Elements = {
+    'example-element': ElementDefinition(ExampleElement, args=Args, events=[Dark, Bright])
+}

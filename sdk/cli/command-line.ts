@@ -1,6 +1,6 @@
 import { discoverCamerasCommand, testCameraCommand } from './camera/camera-commands.ts'
 import { type Command, UsageError } from './command/command.ts'
-import { styled, type Terminal } from './command/terminal.ts'
+import { createSafeTerminal, styled, type Terminal } from './command/terminal.ts'
 import { channelsCommand } from './engine/channels-command.ts'
 import { deployCommand } from './engine/deploy-command.ts'
 import { statusCommand } from './engine/status-command.ts'
@@ -179,7 +179,8 @@ const commands: Readonly<Record<string, Command>> = {
  * Runs a command line and returns its exit code: 0 on success, 1 on failure, 2 for an
  * invalid command line.
  */
-export async function runCommandLine(args: string[], terminal: Terminal): Promise<0 | 1 | 2> {
+export async function runCommandLine(args: string[], unsafeTerminal: Terminal): Promise<0 | 1 | 2> {
+  const terminal = createSafeTerminal(unsafeTerminal)
   if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
     terminal.out.write(formatHelp())
     return args.length === 0 ? 2 : 0

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { escapeControlCharacters } from './control-characters.ts'
 import { tryParseJson } from './parse.ts'
 
 /**
@@ -56,17 +57,17 @@ const SERVICE_WIDTH = 'management'.length
 
 /**
  * Formats a record as one line: local time, service, severity, message and error, other
- * fields as `key=value`.
+ * fields as `key=value`. Control characters are escaped.
  */
 export function formatLogRecord(record: LogRecord, paint: Paint): string {
   const clock = new Date(record.time).toTimeString().slice(0, 8)
   const columns = [
     paint('dim', clock),
-    paint('cyan', record.service.padEnd(SERVICE_WIDTH)),
+    paint('cyan', escapeControlCharacters(record.service).padEnd(SERVICE_WIDTH)),
     formatSeverity(toSeverity(record.level), paint),
-    formatMessage(record),
+    escapeControlCharacters(formatMessage(record)),
   ]
-  const fields = formatFields(record)
+  const fields = escapeControlCharacters(formatFields(record))
   if (fields !== '') columns.push(paint('dim', fields))
   return columns.join(' ')
 }

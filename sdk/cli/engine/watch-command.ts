@@ -8,7 +8,7 @@ import {
   parsePositiveInteger,
   UsageError,
 } from '../command/command.ts'
-import { type Output, type Style, styled } from '../command/terminal.ts'
+import { type Output, type Style, styled, toLine } from '../command/terminal.ts'
 import { connectEngine, ENGINE_OPTIONS } from './engine-access.ts'
 
 const WATCH_OPTIONS = {
@@ -98,7 +98,7 @@ function formatMessage(message: Exclude<ReceivedMessage, Hello>, out: Output): s
     styled(out, 'dim', clock),
     origin.padEnd(ORIGIN_WIDTH),
     styled(out, KIND_COLORS[kind], kind.padEnd(KIND_WIDTH)),
-    formatData(data),
+    toLine(formatData(data)),
   ].join('  ')
 }
 

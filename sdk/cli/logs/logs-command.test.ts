@@ -71,6 +71,18 @@ describe('eyrie logs', () => {
     expect(JSON.parse(out)).toEqual(JSON.parse(whole))
   })
 
+  it('shows control characters of messages and fields as escapes', async () => {
+    const clearScreen = '\u001b[2J\u009bH'
+    const data = writeLog([record('engine', 40, `a\n${clearScreen}b`, { element: clearScreen })])
+    const escaped = '\\u001b[2J\\u009bH'
+    expect((await logs(data)).out).toBe(
+      `03:04:05 engine     ! a\\n${escaped}b element=${escaped}\n`,
+    )
+    const { out } = await logs(data, '--json')
+    expect(out).not.toContain('\u009b')
+    expect(JSON.parse(out)).toMatchObject({ element: clearScreen })
+  })
+
   it('prints the rotated files while there is no current one', async () => {
     const data = writeLog([record('engine', 30, 'b')], [record('engine', 30, 'a')])
     renameSync(getLogFiles(data)[1]!, getLogFiles(data)[2]!)

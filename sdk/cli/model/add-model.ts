@@ -11,8 +11,6 @@ import { readLocalFile } from '../command/local-files.ts'
 import { type Output, type Terminal, writeSuccess } from '../command/terminal.ts'
 import { MODEL_OPTIONS, type ModelOptions, parseModelOptions } from './model-options.ts'
 
-/** Escape sequence that erases the current line of a terminal. */
-const CLEAR_LINE = '\r\x1b[K'
 const BYTES_PER_MIB = 1024 * 1024
 const PUBLISHED_NAMES = Object.keys(PUBLISHED_MODELS).join(', ')
 
@@ -110,7 +108,8 @@ function showProgress(output: Output, title: string): { report: OnProgress; end(
   output.write(title)
   return {
     report(receivedBytes, totalBytes) {
-      output.write(`${CLEAR_LINE}${title}: ${formatProgress(receivedBytes, totalBytes)}`)
+      output.eraseLine?.()
+      output.write(`${title}: ${formatProgress(receivedBytes, totalBytes)}`)
     },
     end: () => output.write('\n'),
   }

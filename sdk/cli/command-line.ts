@@ -83,7 +83,7 @@ import { resetPasswordCommand } from './user/reset-password.ts'
 
 const ENVIRONMENT_HELP = `Models, logs and tokens are read from $EYRIE_DATA (default ./.eyrie). Commands connect to the engine at --url,
 or EYRIE_ENGINE_URL, or http://127.0.0.1:8100 (or the port in EYRIE_ENGINE_PORT), and authenticate with --token, or
-EYRIE_TOKEN, or the token in $EYRIE_DATA/secrets.
+EYRIE_TOKEN, or the token in $EYRIE_DATA/secrets, which is not sent to another machine that --url names.
 `
 
 /**

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { networkInterfaces } from 'node:os'
 import { type Client, createClient } from '@eyrie/client'
 import { UsageError } from '../command/command.ts'
 import type { Terminal } from '../command/terminal.ts'
+import { readSecret } from './secret-files.ts'
 
 /**
  * How commands find the services of the appliance: their URLs and tokens. The engine analyses
@@ -27,6 +27,7 @@ export interface ServiceAccess {
 
 /** The ports of the services, unless environment variables specify others. */
 const DEFAULT_PORTS = { engine: 8100, media: 8200, management: 8080, scheduler: 8300 }
+export type ServiceName = keyof typeof DEFAULT_PORTS
 
 /** Files in the data folder with a token of the engine. Only the second one can change plugins. */
 type EngineTokenFile = 'engine-token' | 'plugin-token'
@@ -34,20 +35,30 @@ type EngineTokenFile = 'engine-token' | 'plugin-token'
 /**
  * Returns the URL and token of the engine. Command-line options take precedence over environment
  * variables. Without both, returns the access to the engine on this machine, with the token in the
- * data folder. Throws `UsageError` if the URL is invalid.
+ * data folder. Throws `UsageError` if the URL is invalid, or if it is that of another machine and
+ * no token is given: the token of this machine is a secret of its engine.
  */
 export function getEngineAccess(
   options: EngineOptions,
-  { data, environment = {} }: Terminal,
+  terminal: Pick<Terminal, 'data' | 'environment'>,
   tokenFile: EngineTokenFile = 'engine-token',
 ): ServiceAccess {
-  const { EYRIE_ENGINE_URL, EYRIE_ENGINE_PORT, EYRIE_TOKEN } = environment
-  const localUrl = toLocalUrl(EYRIE_ENGINE_PORT || DEFAULT_PORTS.engine)
-  return {
-    url: parseServiceUrl(options.url || EYRIE_ENGINE_URL || localUrl, 'http://box:8100'),
-    token: options.token || EYRIE_TOKEN || readSecret(data, tokenFile),
+  const url = getEngineUrl(options, terminal)
+  const token = options.token || terminal.environment?.EYRIE_TOKEN
+  if (token) return { url, token }
+  if (options.url && url !== getServiceUrl('engine', terminal) && !isThisMachine(url)) {
+    throw new UsageError(
+      `the token of this machine is not sent to ${url}: pass a token of that engine with --token or EYRIE_TOKEN`,
+    )
   }
+  return { url, token: readSecret(terminal.data, tokenFile) }
 }
+
+/** Returns the URL of the engine. Throws `UsageError` if it is invalid. */
+export const getEngineUrl = (
+  options: EngineOptions,
+  terminal: Pick<Terminal, 'environment'>,
+): string => (options.url ? parseServiceUrl(options.url) : getServiceUrl('engine', terminal))
 
 /** Creates a client of the engine. Throws `UsageError` if the URL is invalid. */
 export const connectEngine = (options: EngineOptions, terminal: Terminal): Client =>
@@ -60,56 +71,39 @@ export const connectEngine = (options: EngineOptions, terminal: Terminal): Clien
 export const connectToChangePlugins = (options: EngineOptions, terminal: Terminal): Client =>
   createClient(getEngineAccess(options, terminal, 'plugin-token'))
 
-/** Returns the URLs and tokens of the other services on this machine. */
-export function getServiceAccess({
-  data,
-  environment = {},
-}: Pick<Terminal, 'data' | 'environment'>): {
-  media: ServiceAccess
-  management: ServiceAccess
-  scheduler: ServiceAccess
-} {
-  const {
-    EYRIE_MEDIA_URL,
-    EYRIE_MEDIA_PORT,
-    EYRIE_INTERNAL_TOKEN,
-    EYRIE_MANAGEMENT_URL,
-    EYRIE_MANAGEMENT_PORT,
-    EYRIE_SCHEDULER_URL,
-    EYRIE_SCHEDULER_PORT,
-  } = environment
-  return {
-    media: {
-      url: EYRIE_MEDIA_URL || toLocalUrl(EYRIE_MEDIA_PORT || DEFAULT_PORTS.media),
-      token: EYRIE_INTERNAL_TOKEN || readSecret(data, 'internal-token'),
-    },
-    management: {
-      url: EYRIE_MANAGEMENT_URL || toLocalUrl(EYRIE_MANAGEMENT_PORT || DEFAULT_PORTS.management),
-      token: undefined,
-    },
-    scheduler: {
-      url: EYRIE_SCHEDULER_URL || toLocalUrl(EYRIE_SCHEDULER_PORT || DEFAULT_PORTS.scheduler),
-      token: undefined,
-    },
-  }
+/**
+ * Returns the URL of a service of the appliance, by default on this machine. Throws `UsageError` if
+ * the configured URL is invalid.
+ */
+export function getServiceUrl(
+  service: ServiceName,
+  { environment = {} }: Pick<Terminal, 'environment'>,
+): string {
+  const url = environment[getVariable(service, 'URL')]
+  const port = environment[getVariable(service, 'PORT')] || DEFAULT_PORTS[service]
+  return parseServiceUrl(url || `http://127.0.0.1:${port}`)
 }
 
-const toLocalUrl = (port: string | number) => `http://127.0.0.1:${port}`
+/** Returns the name of the environment variable with the URL or the port of a service. */
+export const getVariable = (service: string, suffix: 'URL' | 'PORT') =>
+  `EYRIE_${service.toUpperCase()}_${suffix}`
 
-/** Returns the URL if it is an HTTP URL. Throws `UsageError` with an example otherwise. */
-export function parseServiceUrl(url: string, example: string): string {
+/** Returns the URL without slashes at its end. Throws `UsageError` if it is not an HTTP URL. */
+function parseServiceUrl(url: string): string {
   const protocol = URL.parse(url)?.protocol
-  if (protocol === 'http:' || protocol === 'https:') return url
+  if (protocol === 'http:' || protocol === 'https:') return url.replace(/\/+$/, '')
   throw new UsageError(
-    `${url} is not the address of a service: write an address such as ${example}`,
+    `${url} is not the address of a service: write an address such as http://box:8100`,
   )
 }
 
-/**
- * Reads a secret that the supervisor generated at its first start. Returns undefined if the
- * file does not exist.
- */
-function readSecret(data: string, name: string): string | undefined {
-  const file = join(data, 'secrets', name)
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
+/** Whether the URL names this machine by one of its addresses. */
+function isThisMachine(url: string): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
+  return (
+    host === 'localhost' ||
+    host.startsWith('127.') ||
+    addresses.some(({ address }) => address === host)
+  )
 }

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+import { getEngineAccess } from './engine-access.ts'
 
 let data: string
 let engine: Service
@@ -281,6 +282,40 @@ describe('connecting to the engine', () => {
       expect(reset).toMatchObject(rejection)
     },
   )
+
+  it('sends the token in the data folder to this machine only', async () => {
+    // Nobody listens there: the command must fail before it connects.
+    const other = 'http://192.0.2.1:8100'
+    expect(await runEyrieCommand(['watch', '--url', other], { data })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        `the token of this machine is not sent to ${other}: pass a token of that engine with --token or EYRIE_TOKEN`,
+      ),
+    })
+    const environment = { EYRIE_ENGINE_URL: other }
+    expect(getEngineAccess({}, { data, environment })).toEqual({
+      url: other,
+      token: 'generated-token',
+    })
+    expect(await run(`status --url http://localhost:${server.port}/`)).toMatchObject({ code: 0 })
+  })
+
+  it('names the reason why the token cannot be read', async () => {
+    const ownData = createTemporaryFolder()
+    mkdirSync(join(ownData, 'secrets/engine-token'), { recursive: true })
+    expect(await runEyrieCommand(['watch'], { data: ownData })).toEqual({
+      code: 1,
+      out: '',
+      err: `eyrie: ${ownData}/secrets/engine-token cannot be read (EISDIR): run the command as root, or as the user of the appliance\n`,
+    })
+  })
+
+  it('accepts addresses of services that end with slashes', async () => {
+    const environment = { EYRIE_ENGINE_URL: `${url()}//`, EYRIE_MEDIA_URL: `${url()}/` }
+    const { code, out } = await runEyrieCommand(['status', '--json'], { data, environment })
+    expect(code).toBe(0)
+    expect(JSON.parse(out).services).toMatchObject({ engine: { ok: true }, media: { ok: true } })
+  })
 
   it('names the address of an unreachable engine', async () => {
     const result = await runEyrieCommand(['watch'], {

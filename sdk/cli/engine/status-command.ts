@@ -2,7 +2,13 @@ import { type Client, createClient, readHealth } from '@eyrie/client'
 import type { Health } from '@eyrie/contract'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
 import { type Output, styled, type Terminal, writeJson, writeTable } from '../command/terminal.ts'
-import { ENGINE_OPTIONS, getEngineAccess, getServiceAccess } from './engine-access.ts'
+import {
+  ENGINE_OPTIONS,
+  getEngineAccess,
+  getServiceUrl,
+  getVariable,
+  type ServiceName,
+} from './engine-access.ts'
 import { formatHealthCells, readPipelineHealth } from './pipeline-health.ts'
 
 const BYTES_PER_MIB = 1024 * 1024
@@ -44,6 +50,7 @@ interface OtherServices {
   withoutAddress: string[]
 }
 
+const OTHER_SERVICES: readonly ServiceName[] = ['media', 'management', 'scheduler']
 const NO_SERVICES: OtherServices = { urls: {}, withoutAddress: [] }
 
 /**
@@ -58,15 +65,13 @@ function findOtherServices(terminal: Terminal): OtherServices {
 
   const urls: Record<string, string> = {}
   const withoutAddress: string[] = []
-  for (const [service, { url }] of Object.entries(getServiceAccess(terminal))) {
-    if (hasAddress(service) || !hasAddress('engine')) urls[service] = url
-    else withoutAddress.push(service)
+  for (const service of OTHER_SERVICES) {
+    if (hasAddress(service) || !hasAddress('engine')) {
+      urls[service] = getServiceUrl(service, terminal)
+    } else withoutAddress.push(service)
   }
   return { urls, withoutAddress }
 }
-
-const getVariable = (service: string, suffix: 'URL' | 'PORT') =>
-  `EYRIE_${service.toUpperCase()}_${suffix}`
 
 /** The health of the services. */
 interface ApplianceHealth {

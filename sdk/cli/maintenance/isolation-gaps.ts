@@ -1,7 +1,7 @@
 import { readHealth } from '@eyrie/client'
 import { type IsolationLevel, isolation } from '@eyrie/contract/health'
 import type { Terminal } from '../command/terminal.ts'
-import { getEngineAccess, getServiceAccess } from '../engine/engine-access.ts'
+import { getServiceUrl } from '../engine/engine-access.ts'
 
 /** A service that works, but not within all of its boundaries. */
 export interface IsolationGap {
@@ -17,8 +17,8 @@ export interface IsolationGap {
  */
 export async function findIsolationGaps(terminal: Terminal): Promise<IsolationGap[]> {
   const services = {
-    engine: getEngineAccess({}, terminal).url,
-    media: getServiceAccess(terminal).media.url,
+    engine: getServiceUrl('engine', terminal),
+    media: getServiceUrl('media', terminal),
   }
   const gaps = Object.entries(services).map(async ([service, url]): Promise<IsolationGap[]> => {
     const health = await readHealth(url)

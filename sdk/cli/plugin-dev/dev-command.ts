@@ -10,7 +10,12 @@ import {
 } from '../command/command.ts'
 import { confirm, isInteractive } from '../command/confirm.ts'
 import type { Terminal } from '../command/terminal.ts'
-import { ENGINE_OPTIONS, type EngineOptions, getEngineAccess } from '../engine/engine-access.ts'
+import {
+  ENGINE_OPTIONS,
+  type EngineOptions,
+  getEngineAccess,
+  getEngineUrl,
+} from '../engine/engine-access.ts'
 import { packPlugin } from '../plugin/plugin-archive.ts'
 import { printInspection } from '../plugin/plugin-grant-report.ts'
 import { runDevelopment } from './dev-session.ts'
@@ -133,7 +138,7 @@ async function ensureEngine(
   options: EngineOptions,
   terminal: Terminal,
 ): Promise<() => Promise<void>> {
-  const { url } = getEngineAccess(options, terminal)
+  const url = getEngineUrl(options, terminal)
   const isUrlSpecified =
     options.url !== undefined || Boolean(terminal.environment?.EYRIE_ENGINE_URL)
   if (isUrlSpecified || (await isReachable(url))) return async () => {}

@@ -4,7 +4,7 @@ import { SDK_VERSION } from '@eyrie/contract/sdk-version'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { type Command, parseArguments } from '../command/command.ts'
 import type { Terminal } from '../command/terminal.ts'
-import { connectToChangePlugins, ENGINE_OPTIONS, getEngineAccess } from '../engine/engine-access.ts'
+import { connectToChangePlugins, ENGINE_OPTIONS, getEngineUrl } from '../engine/engine-access.ts'
 import { INSTALL_OPTIONS, installPackage } from '../plugin/install-package.ts'
 import { assertNotOlder, type RegistryIndex, toLabel } from './registry-index.ts'
 import {
@@ -41,7 +41,7 @@ export const installPluginCommand: Command = {
     const requested = parseRequestedVersion(positionals[0])
     const registry = openRegistry(findRegistryLocation(values.registry, terminal))
     const engine = connectToChangePlugins(values, terminal)
-    const policy = await readPolicy(engine, getEngineAccess(values, terminal).url)
+    const policy = await readPolicy(engine, getEngineUrl(values, terminal))
 
     const index = await readCurrentIndex(registry, policy, terminal)
     const entry = selectEntry(index, requested, policy, values.publisher)

@@ -18,7 +18,7 @@ import {
   connectEngine,
   connectToChangePlugins,
   ENGINE_OPTIONS,
-  getEngineAccess,
+  getEngineUrl,
 } from '../engine/engine-access.ts'
 import { INSTALL_OPTIONS, installPackage } from './install-package.ts'
 import { packPlugin } from './plugin-archive.ts'
@@ -85,7 +85,7 @@ export const listPluginsCommand: Command = {
     const { values } = parseArguments(args, { ...JSON_OPTION, ...ENGINE_OPTIONS })
     const plugins = await connectEngine(values, terminal).plugin.list()
     if (values.json) return writeJson(terminal.out, plugins)
-    const { url } = getEngineAccess(values, terminal)
+    const url = getEngineUrl(values, terminal)
     const health = engineHealth.pick({ plugin_isolation: true }).safeParse(await readHealth(url))
 
     writeTable(terminal.out, [LIST_HEADER, ...plugins.flatMap(createRows)])

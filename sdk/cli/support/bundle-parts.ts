@@ -6,8 +6,9 @@ import { createClient } from '@eyrie/client'
 import { parsePathList } from '@eyrie/contract/path-list'
 import { SHIPPED_MODELS, scanModels } from '@eyrie/model-store'
 import type { Terminal } from '../command/terminal.ts'
-import { getServiceAccess, type ServiceAccess } from '../engine/engine-access.ts'
+import { getServiceUrl, type ServiceAccess } from '../engine/engine-access.ts'
 import { readPipelineHealth } from '../engine/pipeline-health.ts'
+import { readSecret } from '../engine/secret-files.ts'
 import { getLogFiles } from '../logs/log-files.ts'
 
 /**
@@ -30,16 +31,22 @@ export async function listBundleParts(
   engine: ServiceAccess,
   terminal: Terminal,
 ): Promise<BundlePart[]> {
-  const { media, management, scheduler } = getServiceAccess(terminal)
+  const media = getServiceUrl('media', terminal)
+  const management = getServiceUrl('management', terminal)
+  const scheduler = getServiceUrl('scheduler', terminal)
   return [
     ...listEngineParts(engine),
-    createTextPart('health/engine.json', () => fetchHealth(engine)),
+    createTextPart('health/engine.json', () => fetchHealth(engine.url)),
     createTextPart('health/media.json', () => fetchHealth(media)),
     createTextPart('health/management.json', () => fetchHealth(management)),
     createTextPart('health/scheduler.json', () => fetchHealth(scheduler)),
     createTextPart('metrics/engine.txt', () => fetchMetrics(engine)),
-    createTextPart('metrics/media.txt', () => fetchMetrics(media)),
-    createTextPart('metrics/scheduler.txt', () => fetchMetrics(scheduler)),
+    createTextPart('metrics/media.txt', () =>
+      fetchMetrics({ url: media, token: readInternalToken(terminal) }),
+    ),
+    createTextPart('metrics/scheduler.txt', () =>
+      fetchMetrics({ url: scheduler, token: undefined }),
+    ),
     createJsonPart('machine.json', () => describeMachine(terminal.data)),
     createJsonPart('models.json', () => readModelCards(terminal.data)),
     ...(await listFileParts(terminal)),
@@ -72,8 +79,8 @@ function listEngineParts(engine: ServiceAccess): BundlePart[] {
 }
 
 /** Accepts every status: an unhealthy service answers with 503 and the reason in the body. */
-async function fetchHealth(service: ServiceAccess): Promise<string> {
-  const response = await fetchFrom(service, '/health')
+async function fetchHealth(url: string): Promise<string> {
+  const response = await fetchFrom({ url, token: undefined }, '/health')
   return response.text()
 }
 
@@ -86,10 +93,13 @@ async function fetchMetrics(service: ServiceAccess): Promise<string> {
 async function fetchFrom({ url, token }: ServiceAccess, path: string): Promise<Response> {
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
-  return fetch(url.replace(/\/+$/, '') + path, { headers, signal }).catch(cause => {
+  return fetch(url + path, { headers, signal }).catch(cause => {
     throw new Error(`${url} cannot be reached`, { cause })
   })
 }
+
+const readInternalToken = ({ data, environment = {} }: Terminal): string | undefined =>
+  environment.EYRIE_INTERNAL_TOKEN || readSecret(data, 'internal-token')
 
 /** Lists the log files and plugin manifests that exist. */
 async function listFileParts({ data, environment = {} }: Terminal): Promise<BundlePart[]> {

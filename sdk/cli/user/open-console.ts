@@ -1,6 +1,7 @@
 import { operatorLink, toConsoleLink } from '@eyrie/contract/management/operator'
 import { type Command, parseArguments } from '../command/command.ts'
-import { getManagementUrl, requestOperator } from './operator-request.ts'
+import { getServiceUrl } from '../engine/engine-access.ts'
+import { requestOperator } from './operator-request.ts'
 
 /** `eyrie open`: prints a link that opens the console in a browser on this machine. */
 export const openConsoleCommand: Command = {
@@ -11,6 +12,6 @@ export const openConsoleCommand: Command = {
   async run(args, terminal) {
     parseArguments(args, {}, [])
     const created = operatorLink.response.parse(await requestOperator(operatorLink.path, terminal))
-    terminal.out.write(`${toConsoleLink(getManagementUrl(terminal), created)}\n`)
+    terminal.out.write(`${toConsoleLink(getServiceUrl('management', terminal), created)}\n`)
   },
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 
@@ -34,4 +35,30 @@ describe('the program eyrie', () => {
       expect(await once(child, 'exit')).toEqual([0, null])
     },
   )
+
+  it('ends as SIGPIPE ends a program when the reader of its output has ended', async () => {
+    const child = spawn('bash', [
+      '-c',
+      '"$0" "$1" --help | true; echo $PIPESTATUS',
+      process.execPath,
+      PROGRAM,
+    ])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    expect(await text(child.stdout)).toBe('141\n')
+  })
+
+  it('fails with the reason if its output cannot be written', async () => {
+    const child = spawn('bash', [
+      '-c',
+      '"$0" "$1" --help >/dev/full; echo "$?"',
+      process.execPath,
+      PROGRAM,
+    ])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+    expect({ out, err }).toEqual({
+      out: '1\n',
+      err: expect.stringMatching(/^eyrie: the output cannot be written: .*ENOSPC/),
+    })
+  })
 })

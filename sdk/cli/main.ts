@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { runCommandLine } from './command-line.ts'
 
@@ -7,10 +8,16 @@ import { runCommandLine } from './command-line.ts'
 /** Ctrl-C, the request of a service manager to end, and the end of the terminal. */
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-// In `eyrie watch | head`, head closes the pipe early. That is a normal end, not a failure.
-process.stdout.on('error', error => {
-  const isPipeClosed = 'code' in error && error.code === 'EPIPE'
-  process.exit(isPipeClosed ? 0 : 1)
+/** The exit code of a program that SIGPIPE has ended, as shells report it. */
+const PIPE_CLOSED = 128 + constants.signals.SIGPIPE
+
+// In `eyrie watch | head`, head closes the pipe early. The command ends, as other programs do. It
+// may not have done everything, so the exit code is not 0.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(PIPE_CLOSED)
+  process.stderr.write(`eyrie: the output cannot be written: ${error.message}\n`, () =>
+    process.exit(1),
+  )
 })
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { packFolder } from '../plugin/plugin-archive.ts'
 import { buildSdkPackage } from '../sdk-package/build-sdk-package.ts'
@@ -17,8 +16,8 @@ const COPIED_PACKAGES = ['zod', '@types/node', 'undici-types']
 
 /**
  * Creates the folder of a new plugin, complete and ready to run without a network: code,
- * test, manifest with schemas, and the SDK. Rejects if the folder exists; after a
- * failure nothing remains.
+ * test, manifest with schemas, and the SDK. Rejects if the folder exists. The folder appears when
+ * it is complete; after a failure nothing remains.
  */
 export async function createProject(folder: string, plugin: PluginProject): Promise<void> {
   const target = resolve(folder)
@@ -26,9 +25,11 @@ export async function createProject(folder: string, plugin: PluginProject): Prom
     throw new Error(`${folder} exists already: choose another name, or delete it`)
   }
 
-  const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-'))
-  // The draft is a sub-folder, because `cp` would copy the permissions of the temporary folder,
-  // which only its user can read.
+  // In the same file system as the project, for the rename.
+  const parent = dirname(target)
+  await mkdir(parent, { recursive: true })
+  const temporary = await mkdtemp(join(parent, '.eyrie-plugin-'))
+  // The draft is a sub-folder, because only the user can read the temporary folder.
   const draft = join(temporary, 'project')
   try {
     for (const [path, content] of Object.entries(await createProjectFiles(plugin))) {
@@ -38,7 +39,7 @@ export async function createProject(folder: string, plugin: PluginProject): Prom
     if (plugin.language === 'python') await copyPythonSdk(join(draft, '.sdk/eyrie-element'))
     else await provideSdk(draft)
     await generateSchemas(draft)
-    await cp(draft, target, { recursive: true })
+    await rename(draft, target)
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises'
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 
 /**
  * Reads a file named on the command line. Rejects with an `Error` that names the
@@ -25,10 +25,14 @@ export function writeLocalFile(
   content: string | Uint8Array,
   mode?: number,
 ): Promise<void> {
-  return writeContent(path, content, mode).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'ENOENT' ? 'its folder does not exist' : cause.message
-    throw new Error(`${path} cannot be written: ${reason}`, { cause })
+  return writeContent(path, content, mode).catch(cause => {
+    throw createWriteError(path, cause)
   })
+}
+
+function createWriteError(path: string, cause: NodeJS.ErrnoException): Error {
+  const reason = cause.code === 'ENOENT' ? 'its folder does not exist' : cause.message
+  return new Error(`${path} cannot be written: ${reason}`, { cause })
 }
 
 async function writeContent(
@@ -43,5 +47,37 @@ async function writeContent(
     await file.writeFile(content)
   } finally {
     await file.close()
+  }
+}
+
+/**
+ * Replaces an existing file named on the command line. The file has its old or its new content,
+ * even if the process is killed, and keeps its permissions. Rejects with an `Error` that names the
+ * file and the reason.
+ */
+export function replaceLocalFile(path: string, content: Uint8Array): Promise<void> {
+  return replaceContent(path, content).catch(cause => {
+    throw createWriteError(path, cause)
+  })
+}
+
+async function replaceContent(path: string, content: Uint8Array): Promise<void> {
+  // A symbolic link continues to exist.
+  const target = await realpath(path)
+  const { mode } = await stat(target)
+  const draft = `${target}.${process.pid}.new`
+  try {
+    const file = await open(draft, 'wx', mode)
+    try {
+      await file.chmod(mode)
+      await file.writeFile(content)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, target)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
   }
 }

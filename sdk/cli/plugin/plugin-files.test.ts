@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createPluginEntries, createTarball } from '../../../test/fixtures/engine/plugin-package.ts'
@@ -23,6 +23,18 @@ describe('the files of a plugin', () => {
       )
     },
   )
+
+  it('are rejected if the folder contains a symbolic link, which would be missing', async () => {
+    const parent = createTemporaryFolder()
+    writePlugin(parent, manifest)
+    const folder = join(parent, 'crowd')
+    symlinkSync('element.ts', join(folder, '.omitted.ts'))
+    await expect(packPlugin(folder)).resolves.toBeDefined()
+    symlinkSync('element.ts', join(folder, 'linked.ts'))
+    await expect(packPlugin(folder)).rejects.toThrow(
+      `${folder}/linked.ts is a symbolic link, which a package cannot contain: replace it by a file, or delete it`,
+    )
+  })
 
   it('do not include the package that was packed into their own folder', async () => {
     const parent = createTemporaryFolder()

@@ -125,15 +125,24 @@ function parseManifest(file: string, content: Buffer): Manifest {
 
 /**
  * Returns the paths of the files that belong to the package, relative to the folder, in a fixed
- * order.
+ * order. Rejects if one of them is a link or a device: engines accept only files.
  */
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries
-    .filter(entry => entry.isFile())
-    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
-    .filter(path => !path.split('/').some(isOmitted) && !isPackage(path))
-    .sort()
+  const files: string[] = []
+  for (const entry of entries) {
+    const path = relative(folder, join(entry.parentPath, entry.name))
+    const isIncluded = !path.split('/').some(isOmitted) && !isPackage(path)
+    if (!isIncluded || entry.isDirectory()) continue
+    if (!entry.isFile()) {
+      const type = entry.isSymbolicLink() ? 'a symbolic link' : 'not a file'
+      throw new Error(
+        `${join(folder, path)} is ${type}, which a package cannot contain: replace it by a file, or delete it`,
+      )
+    }
+    files.push(path)
+  }
+  return files.sort()
 }
 
 const isOmitted = (name: string) =>

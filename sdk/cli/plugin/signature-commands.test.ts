@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -96,6 +96,20 @@ describe('eyrie plugin sign and verify', () => {
     // A packed folder is the same package as the signed archive.
     await run('pack @crowd --out @again.tgz')
     expect((await run('verify @again.tgz --key @acme.pub')).code).toBe(0)
+  })
+
+  it('replace an archive as a whole, so that a killed command leaves the old one', async () => {
+    await keygen()
+    await run('pack @crowd --out @crowd.tgz')
+    const path = join(folder, 'crowd.tgz')
+    const unsigned = readFileSync(path)
+    linkSync(path, join(folder, 'old.tgz'))
+    const names = readdirSync(folder)
+    expect((await run('sign @crowd.tgz --key @acme.key')).code).toBe(0)
+    // Both names would have the new content if it had been written into the old file.
+    expect(readFileSync(join(folder, 'old.tgz'))).toEqual(unsigned)
+    expect((await run('verify @crowd.tgz')).code).toBe(0)
+    expect(readdirSync(folder)).toEqual(names)
   })
 
   it('sign an archive of another tool, whose files are at the top level', async () => {

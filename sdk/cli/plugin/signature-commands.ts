@@ -7,7 +7,7 @@ import {
 } from '@eyrie/plugin-signature/publisher-keys'
 import { type Command, JSON_OPTION, parseArguments, requireOption } from '../command/command.ts'
 import { writeKeyPair } from '../command/key-pair-files.ts'
-import { writeLocalFile } from '../command/local-files.ts'
+import { replaceLocalFile, writeLocalFile } from '../command/local-files.ts'
 import { writeJson, writeSuccess } from '../command/terminal.ts'
 import { readKeyFile } from './key-files.ts'
 import { addSignature, signFiles, verifySignature } from './package-signing.ts'
@@ -62,12 +62,13 @@ export const signPluginCommand: Command = {
     const signature = signFiles(path, files, key)
 
     if (isFolder) await writeLocalFile(join(path, SIGNATURE_FILE), signature)
-    const archive = values.out ?? (isFolder ? undefined : path)
-    if (archive !== undefined) {
-      await writeLocalFile(archive, await packFiles(addSignature(files, signature)))
+    if (values.out !== undefined || !isFolder) {
+      const archive = await packFiles(addSignature(files, signature))
+      if (values.out === undefined) await replaceLocalFile(path, archive)
+      else await writeLocalFile(values.out, archive)
     }
     const { name, version } = manifest
-    writeSuccess(out, 'signed', `${name} ${version} as ${key.publisher}: ${archive ?? path}`)
+    writeSuccess(out, 'signed', `${name} ${version} as ${key.publisher}: ${values.out ?? path}`)
   },
 }
 

@@ -27,8 +27,13 @@ describe('addPublishedAddress', () => {
     expect(settings).toMatchObject({ media: { webrtc: { announced: ['a.example', 'b.example'] } } })
   })
 
-  it('rejects an address that browsers cannot reach', () => {
-    expect(() => addPublishedAddress({}, { ...published, address: '0.0.0.0' })).toThrow(
+  it('announces an IPv6 address without the brackets that Compose needs', () => {
+    const settings = addPublishedAddress({}, { ...published, address: '[2001:db8::10]' })
+    expect(settings).toMatchObject({ media: { webrtc: { announced: ['2001:db8::10'] } } })
+  })
+
+  it.each(['0.0.0.0', '[::]'])('rejects the address %s, which browsers cannot reach', address => {
+    expect(() => addPublishedAddress({}, { ...published, address })).toThrow(
       'set EYRIE_ANNOUNCED in .env to the address of this machine',
     )
   })

@@ -1,6 +1,9 @@
 /** Where browsers reach live views by WebRTC: the ports that compose.yaml publishes. */
 export interface PublishedAddress {
-  /** Address of the machine on which the ports are published: EYRIE_ADDRESS. */
+  /**
+   * Address of the machine on which the ports are published: EYRIE_ADDRESS. Compose needs brackets
+   * around an IPv6 address.
+   */
   address: string
   /** Addresses or names that are announced instead, separated by commas: EYRIE_ANNOUNCED. */
   announced: string
@@ -21,7 +24,8 @@ export function addPublishedAddress(
   const media = (settings.media ?? {}) as Json
   const webrtc = (media.webrtc ?? {}) as Json
   const addresses = announced.split(/[,\s]+/).filter(Boolean)
-  const isWildcard = address === '0.0.0.0' || address === '::'
+  const host = address.replace(/^\[(.*)\]$/, '$1')
+  const isWildcard = host === '0.0.0.0' || host === '::'
   if (addresses.length === 0 && isWildcard && webrtc.announced === undefined) {
     throw new Error(
       `EYRIE_ADDRESS=${address} names no address that browsers can reach: set EYRIE_ANNOUNCED in .env to the address of this machine`,
@@ -29,7 +33,7 @@ export function addPublishedAddress(
   }
   const published = {
     ports: { min: port, max: port },
-    announced: addresses.length > 0 ? addresses : [address],
+    announced: addresses.length > 0 ? addresses : [host],
   }
   return { ...settings, media: { ...media, webrtc: { ...published, ...webrtc } } }
 }

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { release } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -79,8 +79,14 @@ const createEnvironment = (releases: string, programs: Record<string, string> = 
 const readState = (folder: string) =>
   existsSync(join(folder, 'state')) ? readFileSync(join(folder, 'state'), 'utf8') : ''
 
-async function runScript(folder: string, releases: string, program = script) {
-  const child = spawn(program, [folder], { env: createEnvironment(releases), stdio: 'ignore' })
+async function runScript(
+  folder: string,
+  releases: string,
+  program = script,
+  variables: NodeJS.ProcessEnv = {},
+) {
+  const env = { ...createEnvironment(releases), ...variables }
+  const child = spawn(program, [folder], { env, stdio: 'ignore' })
   const [code] = await once(child, 'exit')
   return { code, state: readState(folder) }
 }
@@ -110,6 +116,30 @@ describe('obtain.sh', () => {
     ])
 
     expect(await runScript(folder, releases.url, verified)).toEqual({ code: 0, state: '' })
+    expect(releases.requests).toHaveLength(1)
+  })
+
+  it('downloads the worker through the proxy in http_proxy', async () => {
+    const folder = createTemporaryFolder()
+    const releases = await serveReleases(41)
+    const proxy = createServer()
+      .on('connect', ({ url }, socket) => {
+        expect(url).toBe('releases.invalid:80')
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        const upstream = connect(Number(new URL(releases.url).port), '127.0.0.1')
+        socket.pipe(upstream).pipe(socket)
+      })
+      .listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    onTestFinished(() => void proxy.close())
+
+    const verified = copyScript(toChecksum(releases.hash))
+    const variables = {
+      http_proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      no_proxy: '',
+    }
+    const { code } = await runScript(folder, 'http://releases.invalid', verified, variables)
+    expect(code).toBe(0)
     expect(releases.requests).toHaveLength(1)
   })
 

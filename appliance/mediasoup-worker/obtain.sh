@@ -51,7 +51,8 @@ download() {
     return 1
   fi
   mkdir -p "$work/download"
-  PATH="$root/.toolchain/bin:$PATH" node "$here/download-file.ts" "$archive" "$work/worker.tgz" &&
+  # As other programs do, Node then uses the proxy in http_proxy and https_proxy.
+  NODE_USE_ENV_PROXY=1 PATH="$root/.toolchain/bin:$PATH" node "$here/download-file.ts" "$archive" "$work/worker.tgz" &&
     sha256sum --check <<<"$hash  $work/worker.tgz" &&
     tar -xzf "$work/worker.tgz" -C "$work/download" mediasoup-worker &&
     is_runnable "$work/download/mediasoup-worker" &&

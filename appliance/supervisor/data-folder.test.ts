@@ -28,7 +28,9 @@ describe('lockDataFolder', () => {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     await once(other.stdout, 'data')
-    await expect(lockDataFolder(data)).rejects.toThrow(`${data} is in use by another process`)
+    await expect(lockDataFolder(data)).rejects.toThrow(
+      `${data} is in use by another process, probably ${other.pid}: stop it`,
+    )
     other.kill('SIGKILL')
     await once(other, 'exit')
     const unlock = await lockDataFolder(data)

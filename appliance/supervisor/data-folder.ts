@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { lockFolder } from '@eyrie/kit'
+import { FolderInUseError, lockFolder } from '@eyrie/kit'
 
 /**
  * Locks a data folder for this process. Returns a function that unlocks it. Throws an `Error` if
@@ -29,12 +29,28 @@ export async function lockDataFolder(data: string): Promise<() => void> {
       unlock()
     }
   } catch (cause) {
+    if (cause instanceof FolderInUseError) throw nameSupervisor(cause, data, file)
     if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
     throw new Error(
       `no permission to write to ${data}, which belongs to another user: start Eyrie as root, or give it to this user (sudo chown -R ${process.geteuid?.()} ${data})`,
       { cause },
     )
   }
+}
+
+/**
+ * Adds the pid in the file to the error, if such a process exists. The lock does not prove that it
+ * is the one: the file may remain from a supervisor that was killed.
+ */
+function nameSupervisor(error: Error, data: string, file: string): Error {
+  const pid = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+  const isRunning = /^\d+$/.test(pid) && existsSync(`/proc/${pid}`)
+  return isRunning
+    ? new Error(
+        `${data} is in use by another process, probably ${pid}: stop it, or set EYRIE_DATA to another folder`,
+        { cause: error },
+      )
+    : error
 }
 
 /**

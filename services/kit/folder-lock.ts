@@ -8,9 +8,15 @@ const FOLDER_FD = 3
 /** Exit code of `flock` if another process holds the lock. */
 const IS_LOCKED = 1
 
+/** Another process holds the lock of a folder. */
+export class FolderInUseError extends Error {
+  override readonly name = 'FolderInUseError'
+}
+
 /**
- * Locks a folder for this process and returns a function that releases the lock. Throws an `Error`
- * if another process holds the lock, also one in another container that shares the folder.
+ * Locks a folder for this process and returns a function that releases the lock. Throws
+ * `FolderInUseError` if another process holds the lock, also one in another container that shares
+ * the folder.
  *
  * The lock belongs to the open folder (man 2 flock). This process opens the folder, and the program
  * `flock` inherits and locks it. When this process ends, the kernel closes the folder and releases
@@ -44,7 +50,7 @@ async function lockDescriptor(descriptor: number, folder: string): Promise<void>
   })
   if (code === 0) return
   if (code === IS_LOCKED) {
-    throw new Error(
+    throw new FolderInUseError(
       `${folder} is in use by another process: stop it, or set EYRIE_DATA to another folder`,
     )
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { extractSecrets, readEnvironment, trustCertificate } from '@eyrie/kit'
+import { extractSecrets, trustCertificate } from '@eyrie/kit'
 import { protectMemory } from '@eyrie/kit/protection/protect-memory'
+import { readApplianceEnvironment } from './process/appliance-environment.ts'
 import { createLogFile } from './process/log-file.ts'
 import { createServiceLog, createStdoutSink } from './process/service-log.ts'
 import { ENGINE_UNITS, startSupervisor } from './supervisor/supervisor.ts'
@@ -24,7 +25,7 @@ try {
 async function run(): Promise<void> {
   const unprotected = protectMemory()
   const secrets = extractSecrets(process.env)
-  const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env, ...secrets })
+  const environment = readApplianceEnvironment({ ...process.env, ...secrets })
   if (environment.tls) trustCertificate(environment.tls.cert)
   log = createServiceLog([printer, createLogFile(environment.data)])
   if (unprotected) log.warn('supervisor', 'failed to protect the memory', { reason: unprotected })

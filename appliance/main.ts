@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { type Environment, extractSecrets, readEnvironment, trustCertificate } from '@eyrie/kit'
+import { type Environment, extractSecrets, trustCertificate } from '@eyrie/kit'
 import { protectMemory } from '@eyrie/kit/protection/protect-memory'
 import { obtainWorker } from './mediasoup-worker/obtain-worker.ts'
+import { readApplianceEnvironment } from './process/appliance-environment.ts'
 import { isJournal } from './process/journal.ts'
 import { createLogFile } from './process/log-file.ts'
 import { createServiceLog, createStdoutSink } from './process/service-log.ts'
@@ -44,7 +45,7 @@ async function runAppliance(): Promise<void> {
   // Both remove what they return from the variables, so that child processes do not inherit it.
   const request = extractRequest(process.env)
   const secrets = extractSecrets(process.env)
-  const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env, ...secrets })
+  const environment = readApplianceEnvironment({ ...process.env, ...secrets })
   logSinks.push(createLogFile(environment.data))
   if (protectionFailure) {
     log.warn('supervisor', 'failed to protect the memory', { reason: protectionFailure })

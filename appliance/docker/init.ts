@@ -1,11 +1,11 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tryParseJson } from '@eyrie/contract/parse'
 import { type Environment, extractSecrets, readEnvironment, readSettings } from '@eyrie/kit'
 import { listOwnedFolders } from '../accounts/data-ownership.ts'
 import { applyOwners, shareFile } from '../accounts/owners.ts'
 import { findServiceAccounts, type ServiceAccounts } from '../accounts/service-accounts.ts'
-import { createPrinter, createServiceLog, type LogFields } from '../process/service-log.ts'
+import { createServiceLog, createStdoutSink, type LogFields } from '../process/service-log.ts'
 import { provideModel } from '../quickstart/quickstart-model.ts'
 import { readState } from '../quickstart/quickstart-state.ts'
 import { getOrCreateSecret } from '../supervisor/data-folder.ts'
@@ -21,6 +21,7 @@ import {
   parseSize,
   type RingMemory,
 } from './ring-check.ts'
+import { requestScene, withdrawScene } from './scene-request.ts'
 
 // The first step of docker compose up, which runs once, as root, before any service starts. It
 // creates folders and secrets, gives each service its own, and reports settings with which the
@@ -34,7 +35,7 @@ const GIVEN_SETTINGS = '/run/eyrie/eyrie.json'
 const CREDENTIALS = '/run/eyrie/credentials'
 const BYTES_PER_MIB = 1 << 20
 
-const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`))])
+const log = createServiceLog([createStdoutSink(process.env)])
 
 try {
   await initialize(process.env)
@@ -59,7 +60,8 @@ async function initialize(variables: NodeJS.ProcessEnv): Promise<void> {
   if (MODEL) await addModel(MODEL, data)
   prepareMediaFolders(environment)
   const hasOwnVideo = Boolean(given.source || SOURCE)
-  requestScene(data, !hasOwnVideo && (readState(data)?.scene ?? true))
+  if (!hasOwnVideo && (readState(data)?.scene ?? true)) requestScene(data)
+  else withdrawScene(data)
 
   const tokens = createTokens(environment, variables)
   storeTokens(data, tokens)
@@ -137,11 +139,4 @@ function writeSettings(data: string, variables: NodeJS.ProcessEnv): void {
   writeFileSync(join(data, 'eyrie.json'), `${JSON.stringify(settings, null, 2)}\n`)
   // Validates the settings.
   readSettings(data)
-}
-
-/** Requests the demo scene from the container that renders it, or withdraws the request. */
-function requestScene(data: string, isNeeded: boolean): void {
-  const file = join(data, 'media/scene.request')
-  if (isNeeded) writeFileSync(file, '')
-  else rmSync(file, { force: true })
 }

@@ -1,21 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import { readEnvironment } from '@eyrie/kit'
-import { createPrinter, createServiceLog } from '../process/service-log.ts'
-import { getSceneFile } from '../quickstart/demo-scene.ts'
+import { readApplianceEnvironment } from '../process/appliance-environment.ts'
+import { createServiceLog, createStdoutSink } from '../process/service-log.ts'
 import { prepareQuickstart } from '../quickstart/quickstart.ts'
 import { getOrCreateTokens } from '../supervisor/service-secrets.ts'
 import { readGivenSecrets } from './given-secrets.ts'
+import { waitForScene } from './scene-request.ts'
 
 // The last step of docker compose up, when all services are healthy: creates the source and the
 // pipeline that `make run` creates. Another container renders the demo scene.
 
-const POLL_MS = 200
-const log = createServiceLog([createPrinter(line => process.stdout.write(`${line}\n`))])
+const log = createServiceLog([createStdoutSink(process.env)])
 
 try {
-  const environment = readEnvironment({ EYRIE_LICENSE: 'community', ...process.env })
+  const environment = readApplianceEnvironment(process.env)
   const { data, urls } = environment
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
@@ -27,7 +25,7 @@ try {
     engine: { url: urls.engine, token: getOrCreateTokens(environment).engine[0]! },
     waitUntilHealthy: async () => {},
     renderScene: (signal: AbortSignal) => {
-      const playable = waitForFile(getSceneFile(data), signal)
+      const playable = waitForScene(data, signal)
       return { playable, finished: playable }
     },
     announceConsole: async () => announceConsole(data),
@@ -36,11 +34,6 @@ try {
 } catch (error) {
   log.error('quickstart', (error as Error).message)
   process.exitCode = 1
-}
-
-/** The file appears when its first seconds can be played. */
-async function waitForFile(path: string, signal: AbortSignal): Promise<void> {
-  while (!existsSync(path)) await wait(POLL_MS, undefined, { signal })
 }
 
 function announceConsole(data: string): void {

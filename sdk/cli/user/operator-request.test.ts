@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
@@ -35,8 +35,26 @@ describe('a request to the management service', () => {
       response.writeHead(200, { 'content-length': 100 })
       response.write('{"jobs":', () => response.destroy())
     })
-    const reason = `the management service cannot be reached at ${url}: `
+    const reason = `the management service cannot be reached at ${url} (`
     expect(result).toMatchObject({ code: 1, out: '', err: expect.stringContaining(reason) })
+  })
+
+  it('fails with the cause, such as the HTTPS of a server that is asked without', async () => {
+    // As a server with TLS does that receives a request in clear text.
+    const server = createTcpServer(socket => socket.destroy()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const data = createTemporaryFolder()
+    mkdirSync(join(data, 'secrets'))
+    writeFileSync(join(data, 'secrets/operator-token'), 'token')
+    const { err } = await runEyrieCommand(['jobs'], {
+      data,
+      environment: { EYRIE_MANAGEMENT_URL: url },
+    })
+    expect(err).toMatch(
+      /\((other side closed|.*ECONNRESET)\): start the appliance, or set EYRIE_MANAGEMENT_URL/,
+    )
   })
 
   it('fails with the reason why the token cannot be read', async () => {

@@ -1,3 +1,4 @@
+import { findRootMessage } from '@eyrie/client/client-errors'
 import { tryParseJson } from '@eyrie/contract/parse'
 import type { Terminal } from '../command/terminal.ts'
 import { getServiceUrl } from '../engine/engine-access.ts'
@@ -18,7 +19,7 @@ export async function requestOperator(
   const url = getServiceUrl('management', terminal)
   const { response, text } = await post(new URL(path, url), token, input).catch(cause => {
     throw new Error(
-      `the management service cannot be reached at ${url}: start the appliance, or set EYRIE_MANAGEMENT_PORT to its port`,
+      `the management service cannot be reached at ${url} (${findRootMessage(cause)}): start the appliance, or set EYRIE_MANAGEMENT_URL to its address`,
       { cause },
     )
   })

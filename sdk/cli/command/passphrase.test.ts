@@ -50,6 +50,11 @@ describe('a passphrase', () => {
     expect(await readNewPassphrase({ ...silent, input }, '-')).toBe(passphrase)
   })
 
+  it('is not read from a folder, with the name of it in the error', async () => {
+    const folder = createTemporaryFolder()
+    await expect(readPassphrase(silent, folder)).rejects.toThrow(`${folder} cannot be read: EISDIR`)
+  })
+
   it('needs a file if standard input is not a terminal', async () => {
     const input = Readable.from([passphrase])
     await expect(readPassphrase({ ...silent, input }, undefined)).rejects.toThrow(

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { MIN_PASSPHRASE_LENGTH } from '@eyrie/contract/backup'
+import { readLocalFile } from './local-files.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
@@ -46,7 +46,7 @@ export async function readNewPassphrase(
 
 /** Returns the text of a file or of standard input without the line break at its end. */
 async function readLine({ input }: Terminal, file: string): Promise<string> {
-  const content = file === '-' && input ? await text(input) : await readFile(file, 'utf8')
+  const content = file === '-' && input ? await text(input) : String(await readLocalFile(file))
   return content.replace(/\r?\n$/, '')
 }
 

@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 import { license } from '@eyrie/contract/activation'
 import { parseAs } from '@eyrie/contract/parse'
 import { z } from 'zod'
@@ -42,7 +49,7 @@ export function generateIssuerKeys(): { privateKey: string; publicKey: string } 
  */
 export function signPool(entries: unknown, privateKey: string): string {
   const payload = JSON.stringify(parseAs(poolEntries, entries))
-  const key = createPrivateKey(privateKey)
+  const key = parseKey(createPrivateKey, privateKey, 'private')
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key is not an Ed25519 key')
   const signature = sign(null, Buffer.from(payload), key).toString('base64')
   return `${JSON.stringify({ payload, signature }, null, 2)}\n`
@@ -54,10 +61,19 @@ export function signPool(entries: unknown, privateKey: string): string {
  */
 export function readPool(text: string, publicKey: string): PoolEntry[] {
   const { payload, signature } = parseAs(signedPool, JSON.parse(text))
-  const key = createPublicKey(publicKey)
+  const key = parseKey(createPublicKey, publicKey, 'public')
   const isGenuine =
     key.asymmetricKeyType === 'ed25519' &&
     verify(null, Buffer.from(payload), key, Buffer.from(signature, 'base64'))
   if (!isGenuine) throw new Error('its signature does not match the public key')
   return parseAs(poolEntries, JSON.parse(payload))
+}
+
+/** Parses a key. Throws an `Error` that is understood without knowledge of OpenSSL. */
+function parseKey(parse: (pem: string) => KeyObject, pem: string, kind: 'private' | 'public') {
+  try {
+    return parse(pem)
+  } catch (cause) {
+    throw new Error(`the key is not a ${kind} key in PEM format`, { cause })
+  }
 }

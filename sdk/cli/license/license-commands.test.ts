@@ -59,6 +59,19 @@ describe('eyrie license', () => {
     })
   })
 
+  it('says that the key is the problem if it is no key', async () => {
+    await run('keygen @issuer')
+    expect(await run('sign @list.json --key @issuer.pub --out @pool.json')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/: the key is not a private key in PEM format\n$/),
+    })
+    await run('sign @list.json --key @issuer.key --out @pool.json')
+    expect(await run('show @pool.json --key @list.json')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/: the key is not a public key in PEM format\n$/),
+    })
+  })
+
   it('names the invalid field of a list', async () => {
     await run('keygen @issuer')
     await writeFile(join(folder, 'list.json'), '[{"customer":"acme"}]')

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createLog } from '@eyrie/kit'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { continuousRecording } from '../../../test/fixtures/media/recorded-stream.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { systemClock } from '../runtime/clock.ts'
@@ -10,12 +10,12 @@ import { createStream, type Track } from '../stream/live-stream.ts'
 import { NOON_US, write } from './archive/recording-archive.fixture.ts'
 import { createArchive } from './archive/recording-archive.ts'
 import { createRecordings } from './recordings.ts'
-import { FPS, track, unit } from './writing/segmenter.fixture.ts'
+import { BEGIN_US, FPS, track, unit } from './writing/segmenter.fixture.ts'
 
 const SOURCE = 1
 
-/** Starts the recordings of a source. */
-async function startRecordings(folder: string, reserveBytes: number) {
+/** Creates the recordings of a source, which must be started. */
+function prepareRecordings(folder: string, reserveBytes = 0) {
   const stream = createStream<Track>(7)
   stream.begin(track)
   const recordings = createRecordings({
@@ -27,9 +27,29 @@ async function startRecordings(folder: string, reserveBytes: number) {
     log: createLog('media', 'silent'),
   })
   onTestFinished(recordings.stop)
-  await recordings.start()
-  recordings.apply([{ id: SOURCE, recording: continuousRecording }])
   return { recordings, stream }
+}
+
+/** Starts the recordings of a source. */
+async function startRecordings(folder: string, reserveBytes = 0) {
+  const prepared = prepareRecordings(folder, reserveBytes)
+  await prepared.recordings.start()
+  prepared.recordings.apply([{ id: SOURCE, recording: continuousRecording }])
+  return prepared
+}
+
+/** Stores files of a minute each. Returns their paths and the size of one. */
+function storeFiles(folder: string, count: number) {
+  const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
+  const files = Array.from({ length: count }, (_, n) => write(archive, SOURCE, NOON_US + n * 60e6))
+  archive.shutDown()
+  return { paths: files.map(({ path }) => path), bytes: files[0]!.bytes }
+}
+
+/** Makes a file impossible to delete: like one without permission, a folder cannot be removed. */
+function makeUndeletable(path: string): void {
+  rmSync(path)
+  mkdirSync(path)
 }
 
 it('records nothing on a disk that is full when the service starts', async () => {
@@ -49,12 +69,8 @@ it('records nothing on a disk that is full when the service starts', async () =>
 
 it('reports a recording that cannot be deleted', async () => {
   const folder = createTemporaryFolder()
-  const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
-  const { path } = write(archive, SOURCE, NOON_US)
-  archive.shutDown()
-  // Like a file without permission, a folder cannot be removed as a file.
-  rmSync(path)
-  mkdirSync(path)
+  const { paths } = storeFiles(folder, 1)
+  makeUndeletable(paths[0]!)
 
   const { recordings } = await startRecordings(folder, Number.MAX_SAFE_INTEGER)
   await vi.waitFor(() =>
@@ -70,7 +86,7 @@ it('starts while the disk does not respond, and records once it responds', async
   const lock = new DatabaseSync(join(folder, 'index.db'))
   lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
 
-  const { recordings, stream } = await startRecordings(folder, 0)
+  const { recordings, stream } = await startRecordings(folder)
   const getState = () => recordings.states().get(SOURCE)
   stream.write(unit(0))
   expect(getState()).toEqual({
@@ -84,5 +100,44 @@ it('starts while the disk does not respond, and records once it responds', async
   await vi.waitFor(() => {
     for (const end = n + FPS; n < end; n++) stream.write(unit(n))
     expect(getState()).toEqual({ state: 'recording' })
+  })
+})
+
+describe('deletion of recordings', () => {
+  it('deletes all files that can be deleted, and reports the others', async () => {
+    const folder = createTemporaryFolder()
+    const { paths, bytes } = storeFiles(folder, 3)
+    makeUndeletable(paths[0]!)
+    const { recordings } = await startRecordings(folder)
+    const remove = () => recordings.remove(SOURCE, 0, Number.MAX_SAFE_INTEGER)
+    await expect(remove()).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/^1 of 3 files could not be deleted, .* is a directory/),
+      value: { files: 2, bytes: 2 * bytes, undeletable: 1 },
+    })
+    expect(paths.map(path => existsSync(path))).toEqual([true, false, false])
+    rmdirSync(paths[0]!)
+    expect(await remove()).toEqual({ files: 1, bytes })
+  })
+
+  it('includes the file that is being written, however long ago its pictures were captured', async () => {
+    const { recordings, stream } = await startRecordings(createTemporaryFolder())
+    await vi.waitFor(() => {
+      for (let n = 0; n <= 2 * FPS; n++) stream.write(unit(n))
+      expect(recordings.states().get(SOURCE)).toEqual({ state: 'recording' })
+    })
+    expect(await recordings.remove(SOURCE, BEGIN_US, BEGIN_US + 1e6)).toMatchObject({ files: 1 })
+  })
+
+  it('is refused until all files are indexed', async () => {
+    const folder = createTemporaryFolder()
+    const { paths } = storeFiles(folder, 2)
+    rmSync(join(folder, 'index.db'))
+    const { recordings } = prepareRecordings(folder)
+    const started = recordings.start()
+    const deletion = recordings.remove(SOURCE, 0, Number.MAX_SAFE_INTEGER)
+    await expect(deletion).rejects.toMatchObject({ code: 'unavailable' })
+    expect(paths.map(path => existsSync(path))).toEqual([true, true])
+    await started
   })
 })

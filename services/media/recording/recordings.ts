@@ -12,7 +12,7 @@ import type { RecordingSettings } from '@eyrie/contract/settings'
 import { createRetentionClock, type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
-import { type DiskSpace, describeFullDisk } from './archive/retention.ts'
+import { type DiskSpace, describeFullDisk, type UndeletableFiles } from './archive/retention.ts'
 import { createDiskQueue } from './writing/disk-queue.ts'
 import { createSegmenter } from './writing/segmenter.ts'
 import {
@@ -39,8 +39,9 @@ export interface Recordings {
    */
   list(source: number | undefined, fromUs: number, toUs: number): Promise<RecordingList>
   /**
-   * Deletes recordings. Throws `EyrieError` (`id`) if the stream has no recordings
-   * and is not recorded.
+   * Deletes recordings. Throws `EyrieError`: `id` if the stream has no recordings and is not
+   * recorded, `unavailable` while the index is being rebuilt, or `conflict` if some files cannot
+   * be deleted; all others are deleted nevertheless, and `value` has the numbers.
    */
   remove(source: number, fromUs: number, toUs: number): Promise<RecordingsDeleted>
   statuses(): { source: number; status: RecorderStatus }[]
@@ -285,13 +286,18 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     },
 
     async remove(source, fromUs, toUs) {
+      // Files that are not indexed yet would not be deleted.
+      if (await archive.isRebuilding()) throw createRebuildingError()
       assertIsStream(source, await findStreams())
       // The archive deletes only closed segments, so an open one in this time is closed first.
-      if (toUs > nowUs() - settings.segment_s * 1e6) {
-        recorders.get(source)?.closeSegment()
-        await queue.drain()
-      }
-      return archive.deleteSegments(source, fromUs, toUs)
+      recorders.get(source)?.closeSegment(fromUs, toUs)
+      await queue.drain()
+      const { undeletable, ...deleted } = await archive.deleteSegments(source, fromUs, toUs)
+      if (!undeletable) return deleted
+
+      const { error, files } = undeletable
+      log.error({ err: error, source, files }, 'failed to delete recordings')
+      throw createUndeletableError(deleted, undeletable)
     },
 
     statuses: () =>
@@ -343,4 +349,18 @@ function assertIsStream(source: number, streams: ReadonlySet<number>): void {
   if (streams.has(source)) return
   const reason = `stream ${source} has no recordings: GET /recordings lists the streams that have`
   throw new EyrieError('id', reason)
+}
+
+const createRebuildingError = () =>
+  new EyrieError(
+    'unavailable',
+    'the recordings are being indexed and nothing was deleted: try again later',
+  )
+
+function createUndeletableError(
+  deleted: RecordingsDeleted,
+  { files, error }: UndeletableFiles,
+): EyrieError {
+  const reason = `${files} of ${files + deleted.files} files could not be deleted, all others were deleted: ${error.message}: correct this, then repeat the request`
+  return new EyrieError('conflict', reason, { value: { ...deleted, undeletable: files } })
 }

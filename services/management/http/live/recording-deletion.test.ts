@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { EyrieError } from '@eyrie/contract'
+import { ERROR_TABLE, EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
 import { eq } from 'drizzle-orm'
 import { Hono } from 'hono'
-import { beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
 import {
   sharedManagement,
@@ -48,12 +48,17 @@ beforeEach(() => {
   requests = []
 })
 
-/** Starts a service that replies with JSON, or that closes each connection without a `reply`. */
-async function upstream(name: string, reply: unknown) {
-  const server = createServer(({ method, url, headers }, response) => {
+/**
+ * Starts a service that replies with JSON or with an error, or that closes each connection without
+ * a `reply`. It replies once `ready` resolves.
+ */
+async function upstream(name: string, reply: unknown, ready = Promise.resolve()) {
+  const server = createServer(async ({ method, url, headers }, response) => {
     if (name === 'media') requests.push(`${method} ${url} ${headers.authorization}`)
-    if (reply === undefined) response.destroy()
-    else response.end(JSON.stringify(reply))
+    await ready
+    if (reply === undefined) return response.destroy()
+    if (reply instanceof EyrieError) response.statusCode = reply.status
+    response.end(JSON.stringify(reply instanceof EyrieError ? reply.toBody() : reply))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -124,6 +129,33 @@ it('audits a deletion of which the result is unknown, because media has not resp
       },
     },
   ])
+})
+
+it('reports and audits how many files could not be deleted', async () => {
+  const value = { ...deleted, undeletable: 1 }
+  const failure = '1 of 3 files could not be deleted'
+  const media = upstream('media', new EyrieError('conflict', failure, { value }))
+  const reply = await requestDeletion(6, management.superadmin, media)
+  expect([reply.status, await reply.json()]).toEqual([
+    ERROR_TABLE.conflict.status,
+    { reason: failure },
+  ])
+  const { response } = await management.call(managementRoutes.audit.list, { record: 'recording' })
+  expect(response.find(({ record_id }) => record_id === '6')).toMatchObject({
+    before: { ...value, failure },
+  })
+})
+
+it('waits for a deletion that takes minutes', async () => {
+  const finished = Promise.withResolvers<void>()
+  const media = upstream('media', deleted, finished.promise)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const reply = requestDeletion(8, management.superadmin, media)
+  await vi.waitUntil(() => requests.length > 0)
+  vi.advanceTimersByTime(600_000)
+  finished.resolve()
+  expect((await reply).status).toBe(200)
 })
 
 it('responds with 404 for an invisible stream and 403 without the role manager', async () => {

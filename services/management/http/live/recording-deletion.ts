@@ -21,6 +21,8 @@ export interface RecordingDeletionOptions
 
 /** Name of the operation in audit entries. */
 const OPERATION = '/live/recordings'
+/** A slow disk may need minutes for the files of months. */
+const DELETION_TIMEOUT_MS = 3_600_000
 
 /**
  * `DELETE /{stream}?from=&to=` deletes recordings of a stream. The caller must be a manager who
@@ -46,9 +48,10 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
 
     const { from = null, to = null } = c.req.query()
     const recordResult = await auditDeletion(database(), caller, { stream, range: { from, to } })
-    const deleted = await deleteRecordings(media, path + toRecordingQuery(c)).catch(async error => {
-      // Some recordings may be deleted nevertheless, for example if media responds too late.
-      await recordResult({ failure: (error as Error).message })
+    const query = toRecordingQuery(c)
+    const deleted = await deleteRecordings(media, path + query).catch(async (error: EyrieError) => {
+      // Other files are deleted nevertheless: the value of the error has the numbers.
+      await recordResult({ ...error.value, failure: error.message })
       throw error
     })
     await recordResult(deleted)
@@ -59,7 +62,7 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
 }
 
 async function deleteRecordings(media: Upstream, path: string): Promise<RecordingsDeleted> {
-  const response = await media.fetch(path, { method: 'DELETE' })
+  const response = await media.fetch(path, { method: 'DELETE', timeoutMs: DELETION_TIMEOUT_MS })
   return recordingsDeleted.parse(await response.json())
 }
 

@@ -11,10 +11,9 @@ import {
 import type { WebSocket } from 'ws'
 import type { z } from 'zod'
 
-/** Time within which a response must start, or the handshake of a WebSocket must end. */
+/** Default of `UpstreamRequest.timeoutMs`, and the time for the handshake of a WebSocket. */
 const RESPONSE_TIMEOUT_MS = 5_000
 const UNREACHABLE = 'is not reachable'
-const SILENT = `has not responded within ${RESPONSE_TIMEOUT_MS / 1000} s`
 const MAX_JSON_BYTES = 16 << 20
 
 /**
@@ -40,6 +39,8 @@ export interface UpstreamRequest {
   method?: string
   headers?: Headers
   body?: string | undefined
+  /** Time within which the response must start; five seconds by default. */
+  timeoutMs?: number
   /** Maximum size of the response; unlimited by default, because it may be a long recording. */
   maxBytes?: number
 }
@@ -62,18 +63,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const credentials: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
 
   const upstream: Upstream = {
-    async fetch(path, request) {
-      const headers = { ...Object.fromEntries(request?.headers ?? []), ...credentials }
+    async fetch(path, { timeoutMs = RESPONSE_TIMEOUT_MS, ...request } = {}) {
+      const headers = { ...Object.fromEntries(request.headers ?? []), ...credentials }
       // The timeout ends when the response starts: its body may be a long recording.
       const timeout = new AbortController()
-      const timer = setTimeout(() => timeout.abort(), RESPONSE_TIMEOUT_MS)
+      const timer = setTimeout(() => timeout.abort(), timeoutMs)
       const response = await fetchFrom(egress, resolveServicePath(url, path), {
         ...request,
         headers,
         signal: timeout.signal,
       })
         .catch(cause => {
-          throw toUnavailableError(name, timeout.signal.aborted ? SILENT : UNREACHABLE, cause)
+          const silent = `has not responded within ${timeoutMs / 1000} s`
+          throw toUnavailableError(name, timeout.signal.aborted ? silent : UNREACHABLE, cause)
         })
         .finally(() => clearTimeout(timer))
 

@@ -16,6 +16,7 @@ import {
   measureDiskSpace,
   measureFileSystem,
   type RetentionResult,
+  type UndeletableFiles,
 } from './retention.ts'
 
 export interface ArchiveOptions {
@@ -29,6 +30,13 @@ export interface ArchiveOptions {
 type Growth = Pick<SegmentRow, 'endUs' | 'bytes'>
 
 type DeletedFile = Pick<StoredFile, 'id' | 'file'>
+
+/** Number and size of the deleted files, and the files that could not be deleted. */
+interface DeletionResult {
+  files: number
+  bytes: number
+  undeletable: UndeletableFiles | undefined
+}
 
 /** A file that could not be indexed. */
 export interface IndexFailure {
@@ -150,15 +158,24 @@ export function createArchive({
         { index, files, reserve, measureDisk, removeFromDisk, removeFromIndex },
         nowUs,
       ),
-    /** Deletes the closed segments and the damaged files that overlap this time. */
-    async deleteSegments(
-      source: number,
-      fromUs: number,
-      toUs: number,
-    ): Promise<{ files: number; bytes: number }> {
-      const found = files.findOverlapping(source, fromUs, toUs)
-      await deleteAll(found, deleteFile)
-      return { files: found.length, bytes: found.reduce((sum, { bytes }) => sum + bytes, 0) }
+    /**
+     * Deletes the closed segments and the damaged files that overlap this time. Skips files that
+     * cannot be deleted. Resolves to the number and size of the deleted files.
+     */
+    async deleteSegments(source: number, fromUs: number, toUs: number): Promise<DeletionResult> {
+      const deleted = { files: 0, bytes: 0 }
+      const failures: Error[] = []
+      await deleteAll(files.findOverlapping(source, fromUs, toUs), file => {
+        try {
+          deleteFile(file)
+          deleted.files++
+          deleted.bytes += file.bytes
+        } catch (error) {
+          failures.push(error as Error)
+        }
+      })
+      const [error] = failures
+      return { ...deleted, undeletable: error && { files: failures.length, error } }
     },
 
     /** Closes the index. */

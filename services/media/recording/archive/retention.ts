@@ -19,9 +19,15 @@ export interface DiskSpace {
   full: boolean
 }
 
+/** The number of files that could not be deleted, and why the first one could not. */
+export interface UndeletableFiles {
+  files: number
+  error: Error
+}
+
 /** Disk space after retention was applied, and the files that it could not delete. */
 export interface RetentionResult extends DiskSpace {
-  undeletable: { files: number; error: Error } | undefined
+  undeletable: UndeletableFiles | undefined
 }
 
 export interface RetentionOptions {

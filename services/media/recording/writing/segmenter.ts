@@ -30,6 +30,8 @@ export interface Segmenter {
   /** Flushes and closes the current segment. */
   end(): void
   isOpen(): boolean
+  /** Returns whether the current segment contains a part of this time, in µs since 1970. */
+  overlaps(fromUs: number, toUs: number): boolean
   /** Returns the reason why packets are not written; undefined while they are. */
   failure(): string | undefined
   stats(): { bytes: number; dropped: number }
@@ -219,6 +221,8 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
     flush,
     end,
     isOpen: () => current !== undefined,
+    overlaps: (fromUs, toUs) =>
+      current !== undefined && current.beginUs < toUs && current.endUs > fromUs,
     failure: () => failure,
     stats: () => ({ bytes, dropped }),
   }

@@ -40,8 +40,11 @@ export interface Recorder {
   addEvent(event: EventToRecord): void
   addResult(result: ResultToRecord): void
   status(): RecorderStatus
-  /** Closes the current segment. The next keyframe begins a new segment. */
-  closeSegment(): void
+  /**
+   * Closes the current segment if it contains a part of this time, in µs since 1970. The next
+   * keyframe begins a new segment.
+   */
+  closeSegment(fromUs: number, toUs: number): void
   /** Must be called once a second. Closes the current segment when the source is silent. */
   checkSilence(): void
   stop(): void
@@ -207,7 +210,9 @@ export function createRecorder(
       const isRecording = isWriting && segmenter.isOpen()
       return { state: isRecording ? 'recording' : 'waiting', ...stats }
     },
-    closeSegment: segmenter.end,
+    closeSegment(fromUs, toUs) {
+      if (segmenter.overlaps(fromUs, toUs)) segmenter.end()
+    },
     checkSilence() {
       silentSeconds++
       if (silentSeconds >= MAX_SILENCE_S && segmenter.isOpen()) segmenter.end()

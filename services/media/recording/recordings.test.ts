@@ -55,14 +55,15 @@ function makeUndeletable(path: string): void {
 it('records nothing on a disk that is full when the service starts', async () => {
   const folder = createTemporaryFolder()
   const { recordings, stream } = await startRecordings(folder, Number.MAX_SAFE_INTEGER)
-  // The first run of retention has not ended yet.
-  for (let n = 0; n <= 2 * FPS; n++) stream.write(unit(n))
-  await vi.waitFor(() =>
+  let n = 0
+  await vi.waitFor(() => {
+    // The first pictures arrive before the first run of retention has ended.
+    for (const end = n + FPS; n < end; n++) stream.write(unit(n))
     expect(recordings.states().get(SOURCE)).toMatchObject({
       state: 'failed',
       reason: expect.stringMatching(/^the disk has only .* left/),
-    }),
-  )
+    })
+  })
   await recordings.stop()
   expect(existsSync(join(folder, String(SOURCE)))).toBe(false)
 })

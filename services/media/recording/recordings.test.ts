@@ -76,7 +76,7 @@ it('reports a recording that cannot be deleted', async () => {
   const { recordings } = await startRecordings(folder, Number.MAX_SAFE_INTEGER)
   await vi.waitFor(() =>
     expect(recordings.alarms()[0]).toMatch(
-      /^retention fails for the recordings in .* is a directory.* \(number of files .*: 1\)$/,
+      /^retention fails for the recordings in .* EISDIR.* \(number of files .*: 1\)$/,
     ),
   )
 })
@@ -113,7 +113,7 @@ describe('deletion of recordings', () => {
     const remove = () => recordings.remove(SOURCE, 0, Number.MAX_SAFE_INTEGER)
     await expect(remove()).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringMatching(/^1 of 3 files could not be deleted, .* is a directory/),
+      message: expect.stringMatching(/^1 of 3 files could not be deleted, .* EISDIR/),
       value: { files: 2, bytes: 2 * bytes, undeletable: 1 },
     })
     expect(paths.map(path => existsSync(path))).toEqual([true, false, false])

@@ -3,7 +3,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   rmSync,
   statSync,
   truncateSync,
@@ -197,30 +196,6 @@ describe('retention', () => {
       full: true,
       undeletable: undefined,
     })
-  })
-
-  it('deletes other segments instead of one that cannot be deleted', async () => {
-    const archive = open(createTemporaryFolder())
-    const files = [0, 1, 2, 3].map(hour => write(archive, 1, NOON_US + hour * HOUR_US))
-    const [oldest, ...others] = files
-    // Like a file without permission, a folder cannot be removed as a file.
-    rmSync(oldest!.path)
-    mkdirSync(oldest!.path)
-
-    archive.setPolicy(1, { keep_bytes: 2 * oldest!.bytes })
-    const { undeletable } = await archive.applyRetention(NOON_US + 4 * HOUR_US)
-    expect(undeletable).toEqual({ files: 1, error: expect.any(Error) })
-    expect(others.map(({ path }) => existsSync(path))).toEqual([false, false, true])
-
-    archive.setPolicy(1, { keep_s: 1 })
-    await archive.applyRetention(NOON_US + 4 * HOUR_US)
-    expect(others.map(({ path }) => existsSync(path))).toEqual([false, false, false])
-    rmdirSync(oldest!.path)
-    expect(await archive.applyRetention(NOON_US + 4 * HOUR_US)).toHaveProperty(
-      'undeletable',
-      undefined,
-    )
-    expect(archive.listSources()).toEqual([])
   })
 
   it('deletes segments of a wrong clock with later segments', async () => {

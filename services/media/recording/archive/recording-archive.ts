@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, unlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { toIsoTime } from '../../runtime/clock.ts'
@@ -16,14 +16,16 @@ import {
   measureDiskSpace,
   measureFileSystem,
   type RetentionResult,
-  type UndeletableFiles,
 } from './retention.ts'
+import { createDeletionFailures, type UndeletableFiles } from './undeletable-files.ts'
 
 export interface ArchiveOptions {
   folder: string
   reserve: DiskReserve
   /** Returns the disk's free space and size in bytes. Default: from the file system. */
   measureDisk?(): { free: number; size: number }
+  /** Returns a monotonic time in ms. Default: that of the process. */
+  now?(): number
 }
 
 /** How far a segment has been written. The end is in µs since 1970. */
@@ -63,6 +65,7 @@ export function createArchive({
   folder,
   reserve,
   measureDisk = () => measureFileSystem(folder),
+  now = () => performance.now(),
 }: ArchiveOptions) {
   mkdirSync(folder, { recursive: true, mode: 0o750 })
   const index = openOrRecreateIndex(join(folder, 'index.db'))
@@ -72,6 +75,7 @@ export function createArchive({
   /** Files that could not be indexed, by their path relative to the folder. */
   const damagedFiles = new Map<string, StoredFile>()
   const files = createFileQueries(index, damagedFiles)
+  const failures = createDeletionFailures(now)
   let isRebuilding = unindexedFiles.length > 0
 
   const withGrowth = (row: SegmentRow): SegmentRow => ({ ...row, ...growing.get(row.id) })
@@ -84,8 +88,9 @@ export function createArchive({
   function removeFromDisk({ file }: DeletedFile) {
     const path = join(folder, file)
     // If this is interrupted, the file of the segment is found again, but metadata alone is not.
-    rmSync(toMetadataPath(path), { force: true })
-    rmSync(path, { force: true })
+    unlinkIfExists(toMetadataPath(path))
+    unlinkIfExists(path)
+    failures.remove(file)
   }
 
   function removeFromIndex({ id, file }: DeletedFile) {
@@ -155,7 +160,7 @@ export function createArchive({
      */
     applyRetention: (nowUs: number): Promise<RetentionResult> =>
       applyRetention(
-        { index, files, reserve, measureDisk, removeFromDisk, removeFromIndex },
+        { index, files, reserve, measureDisk, failures, removeFromDisk, removeFromIndex },
         nowUs,
       ),
     /**
@@ -164,18 +169,18 @@ export function createArchive({
      */
     async deleteSegments(source: number, fromUs: number, toUs: number): Promise<DeletionResult> {
       const deleted = { files: 0, bytes: 0 }
-      const failures: Error[] = []
+      const errors: Error[] = []
       await deleteAll(files.findOverlapping(source, fromUs, toUs), file => {
         try {
           deleteFile(file)
           deleted.files++
           deleted.bytes += file.bytes
         } catch (error) {
-          failures.push(error as Error)
+          errors.push(error as Error)
         }
       })
-      const [error] = failures
-      return { ...deleted, undeletable: error && { files: failures.length, error } }
+      const [error] = errors
+      return { ...deleted, undeletable: error && { files: errors.length, error } }
     },
 
     /** Closes the index. */
@@ -193,5 +198,14 @@ function createFileName(folder: string, source: number, beginUs: number): string
     const suffix = attempt > 1 ? `-${attempt}` : ''
     const file = `${source}/${time}${suffix}.mp4`
     if (!existsSync(join(folder, file))) return file
+  }
+}
+
+/** Deletes a file. Unlike `rmSync`, it reports a read-only disk by its code. */
+function unlinkIfExists(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }

@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { createFileQueries, StoredFile } from './damaged-files.ts'
 import type { RecordingIndex } from './recording-index.ts'
+import type { DeletionFailures, UndeletableFiles } from './undeletable-files.ts'
 
 /** Disk space that must remain free: the larger of `bytes` and `percent`. */
 export interface DiskReserve {
@@ -19,12 +20,6 @@ export interface DiskSpace {
   full: boolean
 }
 
-/** The number of files that could not be deleted, and why the first one could not. */
-export interface UndeletableFiles {
-  files: number
-  error: Error
-}
-
 /** Disk space after retention was applied, and the files that it could not delete. */
 export interface RetentionResult extends DiskSpace {
   undeletable: UndeletableFiles | undefined
@@ -36,6 +31,8 @@ export interface RetentionOptions {
   reserve: DiskReserve
   /** Returns the disk's free space and size in bytes. */
   measureDisk(): { free: number; size: number }
+  /** The files that this run or an earlier one could not delete. */
+  failures: DeletionFailures
   /** Throws if the file cannot be deleted. */
   removeFromDisk(file: StoredFile): void
   removeFromIndex(file: StoredFile): void
@@ -53,18 +50,21 @@ const MAX_BATCH_MS = 100
 
 /**
  * Applies the retention policies of the sources, then deletes the oldest files of all sources
- * until the reserve is free. Deletes other files instead of one that cannot be deleted.
+ * until the reserve is free. Deletes other files instead of one that cannot be deleted, which it
+ * tries again later. Throws if no file can be deleted, because the disk is read-only.
  */
 export async function applyRetention(
   options: RetentionOptions,
   nowUs: number,
 ): Promise<RetentionResult> {
-  const failures = new Map<string, Error>()
+  const { failures, removeFromDisk } = options
   const tryDelete: TryDelete = file => {
+    if (failures.hasJustFailed(file.file)) return false
     try {
-      options.removeFromDisk(file)
+      removeFromDisk(file)
     } catch (error) {
-      failures.set(file.file, error as Error)
+      if ((error as NodeJS.ErrnoException).code === 'EROFS') throw error
+      failures.add(file.file, error as Error)
       return false
     }
     // A failure of the index ends this run: it would affect all files.
@@ -74,8 +74,7 @@ export async function applyRetention(
 
   await applyPolicies(options, tryDelete, nowUs)
   const space = await freeReserve(options, tryDelete, nowUs)
-  const [error] = failures.values()
-  return { ...space, undeletable: error && { files: failures.size, error } }
+  return { ...space, undeletable: failures.summarize() }
 }
 
 /** Deletes files, in batches. */

@@ -88,6 +88,15 @@ describe('fragment splicer', () => {
     ])
   })
 
+  it('plays all fragments when the clock was set back between two responses', () => {
+    splice([0, 1])
+    expect(splice([0.75, 1.75, 2.75])).toEqual([
+      { captured: 1, start: 1, end: 2 },
+      { captured: 0.75, start: 2, end: 3 },
+      { captured: 1.75, start: 3, end: 4 },
+    ])
+  })
+
   it('keeps the relation between the times of frames and the times of their recording', () => {
     splice([0, 1, 8])
     splice([8, 9, 10])

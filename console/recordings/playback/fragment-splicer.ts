@@ -29,7 +29,8 @@ export interface FragmentSplicer {
 }
 
 export function createFragmentSplicer(): FragmentSplicer {
-  let count = 0
+  /** Identifies the fragments received so far by their capture times. */
+  const received = new Set<number>()
   let newest: SplicedFragment | undefined
   let isWithheld = false
   /** Added to the times of the current response. Undefined until it continues the recording. */
@@ -52,7 +53,7 @@ export function createFragmentSplicer(): FragmentSplicer {
 
   return {
     get count() {
-      return count
+      return received.size
     },
     get newest() {
       return newest
@@ -63,18 +64,19 @@ export function createFragmentSplicer(): FragmentSplicer {
 
     splice(fragment) {
       const spliced: SplicedFragment[] = []
-      const isKnown = newest?.capturedMs === fragment.capturedMs
+      const isNewest = newest?.capturedMs === fragment.capturedMs
       if (newest && offsetTicks === undefined) {
-        // A response starts with a keyframe, which may be in an earlier fragment.
-        if (fragment.capturedMs < newest.capturedMs) return []
+        // A response starts with a keyframe, which may be in an earlier fragment. A fragment that
+        // is captured earlier but was not received yet follows a clock that was set back.
+        if (received.has(fragment.capturedMs) && !isNewest) return []
         spliced.push(...place(fragment, newest))
-        if (isKnown && !isWithheld) return []
+        if (isNewest && !isWithheld) return []
       }
 
       newest = shift(fragment, offsetTicks!)
       isWithheld = fragment.isLast
       if (!isWithheld) spliced.push(newest)
-      if (!isKnown) count += 1
+      received.add(fragment.capturedMs)
       return spliced
     },
 

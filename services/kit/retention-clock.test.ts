@@ -105,16 +105,47 @@ describe('the clock of retention', () => {
     expect(await machine.run(12 * HOUR_MS)).toBe(today + 31.5 * DAY_MS)
   })
 
-  it('starts the day over when the clock leaps again, and ends it when the clock is corrected', async () => {
+  it('trusts the time of the first leap when the clock leaps again, and the other a day later', async () => {
+    const machine = createMachine()
+    const first = today + 30 * DAY_MS
+    await machine.read()
+    machine.setClock(first)
+    await machine.read()
+    await machine.run(23 * HOUR_MS)
+    machine.setClock(wrong)
+    expect(await machine.read()).toBe(today + 23 * HOUR_MS)
+    expect(await machine.run(HOUR_MS)).toBe(first + DAY_MS)
+    expect(await machine.run(23 * HOUR_MS)).toBe(first + DAY_MS + 23 * HOUR_MS)
+    expect(await machine.run(HOUR_MS)).toBe(wrong + DAY_MS + HOUR_MS)
+    expect(machine.warnings.at(-1)).toMatchObject({
+      clock: new Date(wrong + HOUR_MS).toISOString(),
+      expected: new Date(first + DAY_MS).toISOString(),
+    })
+  })
+
+  it('starts the day over when the clock leaps back, and ends it when the clock is corrected', async () => {
     const machine = createMachine()
     await machine.read()
     machine.setClock(wrong)
     await machine.run(23 * HOUR_MS)
-    machine.setClock(wrong + 365 * DAY_MS)
+    machine.setClock(wrong - 365 * DAY_MS)
     expect(await machine.run(23 * HOUR_MS)).toBe(today + 46 * HOUR_MS)
     machine.setClock(today + 46 * HOUR_MS)
     expect(await machine.run(HOUR_MS)).toBe(today + 47 * HOUR_MS)
     expect(machine.warnings).toHaveLength(2)
+  })
+
+  it('counts a day of running over weeks in which the machine is mostly off', async () => {
+    const machine = createMachine()
+    await machine.read()
+    for (let week = 1; week <= 10; week++) {
+      machine.restart(7 * DAY_MS - 8 * HOUR_MS)
+      await machine.run(8 * HOUR_MS)
+    }
+    // In the fourth week, the time of the first one is trusted; in the eighth, that of the fifth.
+    const trustedMs = await machine.read()
+    expect(trustedMs).toBeGreaterThan(today + 5 * 7 * DAY_MS)
+    expect(trustedMs).toBeLessThan(today + 70 * DAY_MS)
   })
 
   it('is never later than a wall clock that was set back, and trusts it after a day', async () => {

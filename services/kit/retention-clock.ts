@@ -12,7 +12,10 @@ const STORE_INTERVAL_MS = 600_000
 const clockHistory = z.strictObject({
   /** The time that is trusted. Epoch ms. */
   trustedMs: z.number(),
-  /** The other time that the wall clock shows, and for how long this machine has run with it. */
+  /**
+   * The other time that the wall clock has shown, and for how long this machine has run while the
+   * wall clock showed that time or, after a leap ahead, a later one.
+   */
   leap: z.strictObject({ wallMs: z.number(), lastedMs: z.number() }).optional(),
 })
 
@@ -24,7 +27,8 @@ type ClockHistory = z.output<typeof clockHistory>
  * everything. Usually it is that of the wall clock. When the wall clock has leapt by more than a
  * day, the trusted time continues from its last value, at the pace of a monotonic clock, until this
  * machine has run for a day with the new time. A legitimate leap, such as after a month in which
- * the machine was off, thus delays deletions by a day.
+ * the machine was off, thus delays deletions by a day. Further leaps ahead confirm the first one,
+ * or a machine that is off for days before each short run would never trust its clock.
  *
  * `wallMs` is in epoch ms. `elapsedMs` is the monotonic time since the previous observation, or
  * since the start of the service.
@@ -37,10 +41,19 @@ function observeClock(
   const trustedMs = lastTrustedMs + elapsedMs
   if (isNear(wallMs, trustedMs)) return { trustedMs: wallMs }
 
-  const isSameLeap = leap !== undefined && isNear(wallMs, leap.wallMs + elapsedMs)
-  const lastedMs = isSameLeap ? leap.lastedMs + elapsedMs : 0
-  if (lastedMs >= DAY_MS) return { trustedMs: wallMs }
-  return { trustedMs, leap: { wallMs, lastedMs } }
+  const newLeap = { wallMs, lastedMs: 0 }
+  if (leap === undefined) return { trustedMs, leap: newLeap }
+
+  const expectedMs = leap.wallMs + elapsedMs
+  const isSameLeap = isNear(wallMs, expectedMs)
+  const isConfirmed = isSameLeap || (wallMs > expectedMs && expectedMs > trustedMs)
+  if (!isConfirmed) return { trustedMs, leap: newLeap }
+
+  const lastedMs = leap.lastedMs + elapsedMs
+  if (lastedMs < DAY_MS) {
+    return { trustedMs, leap: { wallMs: isSameLeap ? wallMs : expectedMs, lastedMs } }
+  }
+  return isSameLeap ? { trustedMs: wallMs } : { trustedMs: expectedMs, leap: newLeap }
 }
 
 const isNear = (aMs: number, bMs: number) => Math.abs(aMs - bMs) <= DAY_MS

@@ -104,6 +104,19 @@ it('starts while the disk does not respond, and records once it responds', async
   })
 })
 
+it('applies a new retention policy once the index is no longer locked', async () => {
+  const folder = createTemporaryFolder()
+  const { paths } = storeFiles(folder, 1)
+  const { recordings } = await startRecordings(folder)
+  const lock = new DatabaseSync(join(folder, 'index.db'))
+  lock.exec('BEGIN IMMEDIATE')
+  recordings.apply([{ id: SOURCE, recording: { ...continuousRecording, keep_bytes: 1 } }])
+  await vi.waitFor(() => expect(recordings.alarms()[0]).toMatch(/database is locked/))
+  expect(existsSync(paths[0]!)).toBe(true)
+  lock.close()
+  await vi.waitFor(() => expect(existsSync(paths[0]!)).toBe(false))
+})
+
 describe('deletion of recordings', () => {
   it('deletes all files that can be deleted, and reports the others', async () => {
     const folder = createTemporaryFolder()

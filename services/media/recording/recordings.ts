@@ -11,6 +11,7 @@ import {
 import type { RecordingSettings } from '@eyrie/contract/settings'
 import { createRetentionClock, type Log, withTimeout } from '@eyrie/kit'
 import type { Clock } from '../runtime/clock.ts'
+import type { RetentionPolicy } from './archive/recording-index.ts'
 import { openArchive, type RemoteArchive } from './archive/remote-archive.ts'
 import { type DiskSpace, describeFullDisk } from './archive/retention.ts'
 import type { UndeletableFiles } from './archive/undeletable-files.ts'
@@ -96,6 +97,8 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     monotonic: clock.now,
     log,
   })
+  /** Policies that the archive has not stored yet, for example because its index is locked. */
+  const newPolicies = new Map<number, RetentionPolicy>()
   const stopping = new AbortController()
   let archive: RemoteArchive
   let closeArchive = async () => {}
@@ -146,8 +149,17 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     if (!isRetentionApplied) disk = measured
   }
 
+  async function storeNewPolicies() {
+    for (const [source, policy] of newPolicies) {
+      await archive.setPolicy(source, policy)
+      const hasChanged = newPolicies.get(source) !== policy
+      if (!hasChanged) newPolicies.delete(source)
+    }
+  }
+
   async function applyRetention() {
     try {
+      await storeNewPolicies()
       const { nowMs } = await retentionClock.read(findNewest)
       const { undeletable, ...space } = await archive.applyRetention(nowMs * 1000)
       disk = space
@@ -264,7 +276,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
         if (!packets) continue
 
         const { keep_s, keep_bytes } = recording
-        archive.setPolicy(source, { keep_s, keep_bytes }).catch(() => {})
+        newPolicies.set(source, { keep_s, keep_bytes })
 
         const recorder = recorders.get(source)
         if (recorder) recorder.configure(recording)

@@ -7,7 +7,7 @@ import { continuousRecording } from '../../../test/fixtures/media/recorded-strea
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { createStream, type Track } from '../stream/live-stream.ts'
-import { NOON_US, write } from './archive/recording-archive.fixture.ts'
+import { damageFile, NOON_US, write } from './archive/recording-archive.fixture.ts'
 import { createArchive } from './archive/recording-archive.ts'
 import { createRecordings } from './recordings.ts'
 import { BEGIN_US, FPS, track, unit } from './writing/segmenter.fixture.ts'
@@ -141,6 +141,19 @@ describe('deletion of recordings', () => {
       expect(recordings.states().get(SOURCE)).toEqual({ state: 'recording' })
     })
     expect(await recordings.remove(SOURCE, BEGIN_US, BEGIN_US + 1e6)).toMatchObject({ files: 1 })
+  })
+
+  it('includes a file that cannot be indexed, even if its stream has no others', async () => {
+    const folder = createTemporaryFolder()
+    const { paths } = storeFiles(folder, 1)
+    damageFile(paths[0]!)
+    rmSync(join(folder, 'index.db'))
+    const { recordings } = prepareRecordings(folder)
+    await recordings.start()
+    const remove = () => recordings.remove(SOURCE, 0, Number.MAX_SAFE_INTEGER)
+    await vi.waitFor(async () => expect(await remove()).toMatchObject({ files: 1 }))
+    expect(existsSync(paths[0]!)).toBe(false)
+    await expect(remove()).rejects.toMatchObject({ code: 'id' })
   })
 
   it('is refused until all files are indexed', async () => {

@@ -301,11 +301,13 @@ export function createRecordings(options: RecordingsOptions): Recordings {
     async remove(source, fromUs, toUs) {
       // Files that are not indexed yet would not be deleted.
       if (await archive.isRebuilding()) throw createRebuildingError()
-      assertIsStream(source, await findStreams())
+      const streams = await findStreams()
       // The archive deletes only closed segments, so an open one in this time is closed first.
       recorders.get(source)?.closeSegment(fromUs, toUs)
       await queue.drain()
       const { undeletable, ...deleted } = await archive.deleteSegments(source, fromUs, toUs)
+      // A stream whose only files cannot be indexed is not listed.
+      if (!undeletable && deleted.files === 0) assertIsStream(source, streams)
       if (!undeletable) return deleted
 
       const { error, files } = undeletable

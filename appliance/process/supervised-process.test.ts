@@ -66,11 +66,11 @@ it('restarts a process on request', async () => {
 
 it('lets a process end in order although several restarts are requested', async () => {
   const program = `
-    console.log('up', process.pid)
     process.once('SIGTERM', () => setTimeout(() => {
       console.log('ended in order')
       process.exit(0)
     }, 300))
+    console.log('up', process.pid)
     setInterval(() => {}, 1000)`
   const { service, lines } = run(writeProgram('orderly', program))
   await waitForOutput(lines, 'up')

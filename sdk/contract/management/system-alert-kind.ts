@@ -13,6 +13,7 @@ export const systemAlertKind = z
     'recording_stopped',
     'disk_filling',
     'engine_away',
+    'events_lost',
     'clock_wrong',
     'certificate_ending',
     'license_ending',

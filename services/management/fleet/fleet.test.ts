@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { startFleet, startManagedEngine } from '../../../test/fixtures/management/fleet.ts'
 import { getCreatedId, siteInput } from '../../../test/fixtures/management/hierarchy.ts'
 import { SMALL_PICTURE } from '../../../test/fixtures/media/small-picture.ts'
-import { engineSite, site as siteTable } from '../db/schema/index.ts'
+import { engineSite, engineState, site as siteTable } from '../db/schema/index.ts'
 
 const LONG_MS = 400_000
 const { engine: engines, device, source, pipeline, channel, site } = managementRoutes
@@ -66,10 +66,16 @@ describe('fleet', () => {
           expect.stringMatching(/^all events of engine Berlin are lost, because none /),
         ])
       }, LONG_MS)
+      const areEventsLost = async () => {
+        const [state] = await fleet.database.system('test', tx => tx.select().from(engineState))
+        return state!.condition?.areEventsLost
+      }
+      await vi.waitUntil(areEventsLost, LONG_MS)
 
       await execute('drop trigger refused on event')
       await addChannel()
       await vi.waitFor(() => expect(fleet.fleet.alarms()).toEqual([]), LONG_MS)
+      await vi.waitFor(async () => expect(await areEventsLost()).toBe(false), LONG_MS)
     },
     LONG_MS,
   )

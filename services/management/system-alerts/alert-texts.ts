@@ -36,6 +36,11 @@ const TEXTS: Record<SystemAlertKind, { title: string; remedy: string }> = {
     remedy: 'delete files that are not needed, or enlarge the disk',
   },
   engine_away: { title: 'Engine unreachable', remedy: 'check that it runs, and the network to it' },
+  events_lost: {
+    title: 'Events lost',
+    remedy:
+      'read why in the log of management, "skipped engine messages that cannot be stored", and correct the plugin, or report it with a support bundle if it concerns all channels',
+  },
   clock_wrong: {
     title: 'Clock wrong',
     remedy: 'let a time server (NTP) set the clocks of both machines',

@@ -73,6 +73,7 @@ export async function observeEngines(
 
     const machine = { subject, nowMs: input.nowMs, thresholds: input.thresholds }
     observations.push(...observeClockAndLicense(reported, machine))
+    observations.push(observeEvents(reported, subject))
     if (host !== input.hostname) observations.push(observeDisk(reported.condition.disk, machine))
 
     const isNew = !input.evaluated.has(reported)
@@ -158,6 +159,15 @@ function observeClockAndLicense(
     observeEnd('license_ending', licenseEnd, machine),
   ]
 }
+
+/** Observes whether the events of an engine can be stored. */
+const observeEvents = ({ areEventsLost }: ReportedCondition, subject: Subject): Observation =>
+  createObservation({
+    kind: 'events_lost',
+    subject,
+    presence: areEventsLost === undefined ? 'unknown' : toPresence(areEventsLost),
+    reason: 'none of its events can be stored, so all of them are lost',
+  })
 
 const toSubject = ({ source_id, source_name, engine_id }: StoredSource): Subject => ({
   key: source_id,

@@ -29,12 +29,13 @@ export interface SimulatedAlerts {
   restart(options?: Partial<SystemAlertsOptions>): void
   /**
    * Lets the engine report a state of its source for some seconds. Undefined: it reports nothing.
-   * `fields` are further fields of its reports.
+   * `fields` are further fields of its reports. `areEventsLost` is as in `ReportedCondition`.
    */
   report(
     state: ReportedSource | undefined,
     seconds: number,
     fields?: Partial<EngineCondition>,
+    areEventsLost?: boolean,
   ): Promise<void>
   alarms(): string[]
 }
@@ -75,7 +76,7 @@ export function simulateAlerts(
       })
     },
 
-    async report(state, seconds, fields = {}) {
+    async report(state, seconds, fields = {}, areEventsLost = undefined) {
       const endMs = simulated.nowMs + seconds * 1000
       while (simulated.nowMs < endMs) {
         const { nowMs } = simulated
@@ -85,7 +86,7 @@ export function simulateAlerts(
             sources: [{ id: SOURCE_SID, ...state }],
             ...fields,
           }
-          const reported = { condition, requestedMs: nowMs, receivedMs: nowMs }
+          const reported = { condition, requestedMs: nowMs, receivedMs: nowMs, areEventsLost }
           alerts.recordCondition(records.engine_id, reported)
         }
         await alerts.evaluate(management.database)

@@ -27,6 +27,8 @@ const DEFAULT_HOLD_S: Record<SystemAlertKind, number> = {
   recording_stopped: 60,
   disk_filling: 60,
   engine_away: 60,
+  // Several events were lost already.
+  events_lost: 0,
   clock_wrong: 300,
   certificate_ending: 0,
   license_ending: 0,

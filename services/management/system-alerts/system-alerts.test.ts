@@ -196,6 +196,25 @@ describe('system alerts', () => {
     expect(kinds).toEqual(['clock_wrong', 'engine_away', 'license_ending'])
   })
 
+  it('report that no event of an engine can be stored, until one is stored', async () => {
+    await setMailServer(25)
+    await report(running, 15, {}, true)
+    const [message] = await readDeliveries()
+    expect(message!.request).toMatchObject({
+      subject: 'Events lost: engine',
+      message: expect.stringContaining('all of them are lost: read why in the log of management'),
+    })
+
+    // After a restart, nothing is known until events arrive.
+    simulated.restart()
+    await report(running, 120)
+    expect(await listAlerts()).toMatchObject([
+      { system_alert_kind: 'events_lost', system_alert_state: 'open' },
+    ])
+    await report(running, 90, {}, false)
+    expect(await listAlerts()).toMatchObject([{ system_alert_state: 'closed' }])
+  })
+
   it('report a certificate that ends soon and one that has ended', async () => {
     const { cert } = createCertificate(createTemporaryFolder())
     const certificate = readFileSync(cert, 'utf8')

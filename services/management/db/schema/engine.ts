@@ -80,6 +80,11 @@ export interface ReportedCondition {
   requestedMs: number
   /** Epoch ms: when the report was received. */
   receivedMs: number
+  /**
+   * Whether all events of the engine are lost, because none can be stored. Undefined while
+   * management does not know that.
+   */
+  areEventsLost?: boolean | undefined
 }
 
 /**

@@ -21,8 +21,11 @@ export interface Ingest {
    * Must not be called concurrently for the same engine.
    */
   consume(engineId: string, messages: readonly ReceivedMessage[]): Promise<number>
-  /** Returns how many messages of an engine were skipped since one of its events was stored. */
-  countSkipped(engineId: string): number
+  /**
+   * Returns whether all events of an engine are lost, because none can be stored. Undefined at
+   * first, until an event is stored or several are skipped.
+   */
+  areEventsLost(engineId: string): boolean | undefined
 }
 
 /** The video frame of a message. `epoch` and `pts` identify it within the stream. */

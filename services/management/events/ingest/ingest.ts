@@ -25,6 +25,11 @@ import {
   type OutputProgress,
 } from './output-position.ts'
 
+/**
+ * The number of messages that were skipped one after the other from which all are considered lost.
+ * Fewer may be those of one defective plugin.
+ */
+const MIN_LOST_MESSAGES = 10
 const UNSTORABLE_TEXT = 'a text contains NUL or half of a surrogate pair'
 const SHA256_HEX = /^[\da-f]{64}$/
 
@@ -53,8 +58,7 @@ export function createIngest({
   now = () => performance.now(),
 }: IngestOptions): Ingest {
   const reports = createIngestReports(database, log, now)
-  /** The number of messages that were skipped since an event was stored, by engine id. */
-  const skipped = new Map<string, number>()
+  const losses = new Map<string, Losses>()
 
   const store = (engineId: string, messages: readonly ReceivedMessage[]) =>
     database.system('events', tx => storeMessages(tx, engineId, messages, subscribers), {
@@ -79,7 +83,7 @@ export function createIngest({
       await storeOrSkip(engineId, messages.slice(0, middle))
       return storeOrSkip(engineId, messages.slice(middle))
     }
-    if (stored.eventCount > 0) skipped.delete(engineId)
+    if (stored.eventCount > 0) losses.set(engineId, { skipped: 0, areAll: false })
     await reports.reportGaps(engineId, stored.gaps)
     await reports.reportIgnored(engineId, stored.ignored)
     return stored.position
@@ -95,7 +99,7 @@ export function createIngest({
     if (!message || message.kind === 'hello' || message.kind === 'gap') throw error
     const { seq } = message
     const { position } = await store(engineId, [{ kind: 'gap', from: seq, to: seq }])
-    skipped.set(engineId, (skipped.get(engineId) ?? 0) + 1)
+    losses.set(engineId, addLoss(losses.get(engineId)))
     await reports.reportSkipped(engineId, message, error)
     return position
   }
@@ -105,8 +109,21 @@ export function createIngest({
       const { seq } = await storeOrSkip(engineId, received)
       return seq
     },
-    countSkipped: engineId => skipped.get(engineId) ?? 0,
+    areEventsLost: engineId => losses.get(engineId)?.areAll,
   }
+}
+
+/** The messages of an engine that cannot be stored. */
+interface Losses {
+  /** How many were skipped since an event was stored. */
+  skipped: number
+  /** Whether all events are lost. Undefined while too few messages are known. */
+  areAll: boolean | undefined
+}
+
+function addLoss(previous: Losses | undefined): Losses {
+  const skipped = (previous?.skipped ?? 0) + 1
+  return { skipped, areAll: skipped >= MIN_LOST_MESSAGES || previous?.areAll }
 }
 
 /** The result of storing a batch of messages. */

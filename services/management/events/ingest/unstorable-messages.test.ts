@@ -74,14 +74,21 @@ describe('ingest of messages that cannot be stored', () => {
     expect(await readSeqs()).toEqual([4])
   })
 
-  it('counts the messages that are skipped until an event is stored', async () => {
+  it('considers all events lost from the tenth in a row that is skipped', async () => {
     const { hello, crossing, refused } = createMessages()
     const { engine_id: engineId } = fixture.engine
-    await consume([hello(), refused(), refused(), refused()])
-    await consume([hello(), refused()])
-    expect(ingest.countSkipped(engineId)).toBe(4)
-    await consume([crossing(), refused()])
-    expect(ingest.countSkipped(engineId)).toBe(1)
+    const skip = (count: number) => consume(Array.from({ length: count }, refused))
+    await consume([hello()])
+    await skip(9)
+    expect(ingest.areEventsLost(engineId)).toBeUndefined()
+    await skip(1)
+    expect(ingest.areEventsLost(engineId)).toBe(true)
+    await consume([crossing()])
+    expect(ingest.areEventsLost(engineId)).toBe(false)
+    await skip(9)
+    expect(ingest.areEventsLost(engineId)).toBe(false)
+    await skip(1)
+    expect(ingest.areEventsLost(engineId)).toBe(true)
   })
 
   it('reports messages that are refused all the time once a minute, with their number', async () => {

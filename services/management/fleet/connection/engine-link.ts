@@ -98,11 +98,6 @@ type LinkState =
   /** Aborting `backoff` starts the next attempt at once. */
   | { phase: 'disconnected'; backoff: AbortController }
 
-/**
- * The number of messages that were skipped one after the other from which all are considered lost.
- * Fewer may be those of one defective plugin.
- */
-const MIN_LOST_MESSAGES = 10
 /** Maximum time for which `reconcile` waits. */
 const RECONCILE_TIMEOUT_MS = 5000
 const DATABASE_RETRY_MS = 1000
@@ -164,8 +159,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
         maintainEngine(monitored),
         watchConfiguration(monitored),
         watchCondition(monitored, async reported => {
-          options.onCondition(engineId, reported)
-          await states.recordCondition(reported)
+          const extended = { ...reported, areEventsLost: options.ingest.areEventsLost(engineId) }
+          options.onCondition(engineId, extended)
+          await states.recordCondition(extended)
         }),
         session.run(),
       ])
@@ -296,7 +292,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     getOutage: () => record && outage.current({ engine_id: engineId, engine_name: record.name }),
 
     getAlarm() {
-      if (!record || options.ingest.countSkipped(engineId) < MIN_LOST_MESSAGES) return undefined
+      if (!record || !options.ingest.areEventsLost(engineId)) return undefined
       return (
         `all events of engine ${record.name} are lost, because none of them can be stored: ` +
         'read why in the log of management, "skipped engine messages that cannot be stored", ' +

@@ -1,6 +1,9 @@
+import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { type SQL, sql } from 'drizzle-orm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { shared } from '../../../test/fixtures/setup/shared.ts'
 import { event } from '../db/schema/index.ts'
@@ -117,6 +120,92 @@ describe('event partitions', () => {
       ),
     )
     expect(secured).toEqual({ all: true })
+  })
+})
+
+describe('a move of many events into their partition', () => {
+  const EVENTS = 12_000
+  const week = '2026-03-02T00:00:00Z'
+
+  /** Creates a database with events of a week in the default partition, one in each second. */
+  async function createEarlyEvents() {
+    const { target, database, remove } = await createTestDatabase()
+    onTestFinished(remove)
+    const run = <T extends Record<string, unknown>>(statement: SQL) =>
+      database.system('test', tx => tx.execute<T>(statement))
+    await run(sql`
+      insert into event (engine_id, log_id, seq, time, channel_id, kind, data)
+      select
+        gen_random_uuid(), 'log', n, ${week}::timestamptz + n * interval '1 second',
+        gen_random_uuid(), 'count', '{}'
+      from generate_series(1, ${sql.raw(String(EVENTS))}) n`)
+    const readPlaces = async () => [
+      ...(await run<{ partition: string; events: number; newest: number }>(sql`
+        select tableoid::regclass::text as partition, count(*)::int as events, max(seq)::int as newest
+        from event group by tableoid order by newest`)),
+    ]
+    return { target, database, run, readPlaces }
+  }
+
+  it('continues after the process was killed while it moved a batch', async () => {
+    const { target, database, run, readPlaces } = await createEarlyEvents()
+    await run(sql`
+      create function wait() returns trigger language plpgsql as $$
+      begin
+        perform pg_advisory_xact_lock(1);
+        return new;
+      end
+      $$`)
+    await run(sql`
+      create trigger wait before insert on event for each row when (new.seq = 5000)
+      execute function wait()`)
+    const killed = Promise.withResolvers<void>()
+    const isLocked = Promise.withResolvers<void>()
+    const holder = database.system('test', async tx => {
+      await tx.execute(sql`select pg_advisory_xact_lock(1)`)
+      isLocked.resolve()
+      await killed.promise
+    })
+    await isLocked.promise
+    const child = fork(join(import.meta.dirname, 'partitions-process.fixture.ts'), [
+      JSON.stringify(target),
+      String(now),
+    ])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    try {
+      await vi.waitUntil(async () => {
+        const [waiting] = await run<{ count: number }>(sql`
+          select count(*)::int as count from pg_locks
+          where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`)
+        return waiting!.count > 0
+      })
+      const exited = once(child, 'exit')
+      child.kill('SIGKILL')
+      await exited
+    } finally {
+      killed.resolve()
+      await holder
+    }
+
+    expect(await readPlaces()).toEqual([
+      { partition: 'event_other', events: EVENTS - 5_000, newest: EVENTS - 5_000 },
+      { partition: 'event_2026_03_02', events: 5_000, newest: EVENTS },
+    ])
+    const options = { nowMs: now, oldestMs: 0, signal }
+    expect(await maintainPartitions(database, options)).toBe(true)
+    expect(await readPlaces()).toEqual([
+      { partition: 'event_2026_03_02', events: EVENTS, newest: EVENTS },
+    ])
+  })
+
+  it('makes progress if all events have the same time', async () => {
+    const { database, run, readPlaces } = await createEarlyEvents()
+    await run(sql`update event set time = ${week}::timestamptz`)
+    expect(await maintainPartitions(database, { nowMs: now, oldestMs: 0, signal })).toBe(true)
+    expect(await readPlaces()).toEqual([
+      { partition: 'event_2026_03_02', events: EVENTS, newest: EVENTS },
+    ])
   })
 })
 

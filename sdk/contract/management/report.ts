@@ -119,7 +119,7 @@ export const reportRoutes = {
     path: '/report/export',
     summary: 'Get a report as a CSV, XLSX or PDF file',
     description:
-      'The period is either `report_period`, or from `start_date` to `end_date`. Days are those of the time zone of the site.',
+      'The period is either `report_period`, or from `start_date` to `end_date`. Days are those of the time zone of the site. Channels of which events may be missing are marked: a CSV file has a column `incomplete` if there are any.',
     access: 'view',
     query: exportQuery,
     status: 200,

@@ -1,6 +1,6 @@
 import type { ReportInterval } from '@eyrie/contract/management/report'
 import { type Aggregations, getAggregation } from '@eyrie/contract/management/statistic'
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
 import { channel, usecase } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
@@ -15,6 +15,7 @@ import {
   type Totals,
   toStoredKeys,
 } from '../events/statistics/totals.ts'
+import { type ChannelSelection, whereSelected } from './channel-selection.ts'
 import type { ReportColumn, ReportRow, ReportSection, ReportTable, ReportValues } from './report.ts'
 import { listBuckets, type ReportBucket, type ReportPeriod } from './report-period.ts'
 
@@ -24,13 +25,7 @@ const MAX_ROWS = 50_000
 const UNITS: Record<string, string> = { dwell_time: ' (s)' }
 
 /** What a report contains. */
-export interface ReportSelection {
-  /** Undefined for the channels of any site that the caller may see. */
-  site_id: string | undefined
-  /** Empty for all channels of the site. */
-  channelIds: readonly string[]
-  /** Empty for all usecases. */
-  usecaseKeys: readonly string[]
+export interface ReportSelection extends ChannelSelection {
   /** Empty for all statistics of each usecase. */
   statisticKeys: readonly string[]
   interval: ReportInterval
@@ -39,6 +34,8 @@ export interface ReportSelection {
   timeZone: string
   /** Epoch ms. */
   now: number
+  /** The channels of which messages about the period may be missing. */
+  incompleteIds: readonly string[]
 }
 
 type Channel = Awaited<ReturnType<typeof readChannels>>[number]
@@ -69,11 +66,8 @@ export async function collectSections(
   return sections
 }
 
-function readChannels(
-  tx: Transaction,
-  { site_id: siteId, channelIds, usecaseKeys }: ReportSelection,
-) {
-  return tx
+const readChannels = (tx: Transaction, selection: ReportSelection) =>
+  tx
     .select({
       channel_id: channel.channel_id,
       channel_key: channel.channel_key,
@@ -86,21 +80,14 @@ function readChannels(
     })
     .from(channel)
     .innerJoin(usecase, eq(usecase.usecase_id, channel.usecase_id))
-    .where(
-      and(
-        siteId === undefined ? undefined : eq(channel.site_id, siteId),
-        channelIds.length > 0 ? inArray(channel.channel_id, [...channelIds]) : undefined,
-        usecaseKeys.length > 0 ? inArray(usecase.usecase_key, [...usecaseKeys]) : undefined,
-      ),
-    )
+    .where(whereSelected(selection))
     .orderBy(asc(usecase.usecase_key), asc(channel.channel_name), asc(channel.channel_id))
-}
 
 /** Returns the section of a usecase, or undefined if it has none of the requested statistics. */
 async function collectSection(
   tx: Transaction,
   channels: readonly Channel[],
-  { statisticKeys, interval, period, timeZone, now, isCompared }: ReportSelection,
+  { statisticKeys, interval, period, timeZone, now, isCompared, incompleteIds }: ReportSelection,
 ): Promise<ReportSection | undefined> {
   // There is at least one channel, and all have the same usecase.
   const { usecase_key, usecase_name, availableKeys, customAggregations } = channels[0]!
@@ -136,9 +123,10 @@ async function collectSection(
     usecase_key,
     usecase_name,
     columns,
-    channels: channels.map(({ channel_name, channel_key }, index) => ({
+    channels: channels.map(({ channel_id, channel_name, channel_key }, index) => ({
       channel_name,
       channel_key,
+      isIncomplete: incompleteIds.includes(channel_id),
       // The totals of a period have an entry for each channel.
       ...toTable(totals => totals.channels[index]!),
     })),

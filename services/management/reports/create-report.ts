@@ -1,17 +1,20 @@
 import type { ReportInterval } from '@eyrie/contract/management/report'
 import { eq, inArray } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
+import { withFullScope } from '../db/full-scope.ts'
 import { firstRow } from '../db/rows.ts'
 import { channel, site } from '../db/schema/index.ts'
 import { fieldError } from '../errors/field-errors.ts'
 import type { Period } from '../events/statistics/samples.ts'
 import { readChannelTimeZone } from '../inventory/usecases.ts'
+import type { ChannelSelection } from './channel-selection.ts'
 import { collectSections } from './collect-report.ts'
+import { findIncompleteChannels } from './incomplete-channels.ts'
 import type { Report } from './report.ts'
 import { formatLocalDay, type ReportPeriod } from './report-period.ts'
 
 /** The report that a client or a schedule requests. */
-export interface ReportRequest {
+export interface ReportRequest extends ChannelSelection {
   /** Undefined: the name of the site. */
   title: string | undefined
   /**
@@ -19,10 +22,6 @@ export interface ReportRequest {
    * the name of the site.
    */
   site_id: string | undefined
-  /** Empty for all channels of the site. */
-  channelIds: readonly string[]
-  /** Empty for all usecases. */
-  usecaseKeys: readonly string[]
   /** Empty for all statistics of each usecase. */
   statisticKeys: readonly string[]
   interval: ReportInterval
@@ -44,7 +43,12 @@ export async function createReport(
 ): Promise<{ report: Report; period: ReportPeriod }> {
   const { siteName, timeZone } = await findPlace(tx, request)
   const period = request.findPeriod(timeZone)
-  const sections = await collectSections(tx, { ...request, period, timeZone, now })
+  // Before the statistics are read: what is stored meanwhile may or may not be in them.
+  const incompleteIds = await withFullScope(tx, () =>
+    findIncompleteChannels(tx, request, period, now),
+  )
+  const selection = { ...request, period, timeZone, now, incompleteIds }
+  const sections = await collectSections(tx, selection)
   const defaultTitle = siteName === '' ? 'Report' : `Report ${siteName}`
   const report: Report = {
     title: request.title ?? defaultTitle,

@@ -30,6 +30,11 @@ export interface ReportColumn {
 export interface ReportChannel extends ReportTable {
   channel_name: string
   channel_key: string
+  /**
+   * Whether messages about the period may be missing, because the engine was unreachable or had not
+   * sent all of them yet.
+   */
+  isIncomplete: boolean
 }
 
 /** The channels of a usecase. */
@@ -56,6 +61,12 @@ export interface Report {
   createdAt: Date
   sections: readonly ReportSection[]
 }
+
+/** Returns the names of the channels of which messages about the period may be missing. */
+export const listIncompleteChannels = ({ sections }: Report): string[] =>
+  sections.flatMap(({ channels }) =>
+    channels.filter(({ isIncomplete }) => isIncomplete).map(({ channel_name }) => channel_name),
+  )
 
 /** Returns the name of the file of a report. */
 export const createFileName = (

@@ -1,7 +1,14 @@
 import { buffer } from 'node:stream/consumers'
 import type { ReportInterval } from '@eyrie/contract/management/report'
 import { NOTIFICATION_KEY } from '../../events/statistics/samples.ts'
-import type { Report, ReportColumn, ReportRow, ReportSection, ReportTable } from '../report.ts'
+import {
+  listIncompleteChannels,
+  type Report,
+  type ReportColumn,
+  type ReportRow,
+  type ReportSection,
+  type ReportTable,
+} from '../report.ts'
 import { formatLocalTime } from '../report-period.ts'
 import { type ChartSeries, drawChart } from './pdf-chart.ts'
 import type { PdfFonts } from './pdf-fonts.ts'
@@ -91,6 +98,10 @@ function writeHeader(canvas: PdfCanvas, report: Report): void {
   if (previous) writeFact('Compared with', `${previous.firstDay} to ${previous.lastDay}`)
   writeFact('Time zone', timeZone)
   writeFact('Created', formatLocalTime(createdAt.getTime(), timeZone))
+  const incompleteChannels = listIncompleteChannels(report)
+  if (incompleteChannels.length > 0) {
+    writeFact('INCOMPLETE', `Events may be missing of ${incompleteChannels.join(', ')}`)
+  }
   cursor.y += SPACE_BELOW_FACTS
 }
 

@@ -40,6 +40,15 @@ describe('a report as CSV', () => {
     expect(rows[0]).toMatchObject({ dwell_time: '' })
   })
 
+  it('marks the rows of incomplete channels in a last column', async () => {
+    const example = createReportExample({ names: ['Gate', 'Hall'], incomplete: ['Hall'] })
+    const rows = readCsv(await text(streamCsv(example, { bom: false })))
+    expect(Object.keys(rows[0]!).at(-1)).toBe('incomplete')
+    expect(new Set(rows.map(({ channel, incomplete }) => `${channel} ${incomplete}`))).toEqual(
+      new Set(['Gate ', 'Hall true']),
+    )
+  })
+
   it('has CRLF at the end of lines, and a byte order mark only if it is wanted', async () => {
     const plain = await text(streamCsv(report, { bom: false }))
     expect(plain.startsWith('usecase,channel,')).toBe(true)
@@ -79,6 +88,18 @@ describe('a report as XLSX', () => {
       ...[1, 1, 1.5, 1, 1, 2],
     ])
     expect(crossings).toHaveLength(63)
+  })
+
+  it('names incomplete channels in the summary', async () => {
+    const [summary] = await readXlsx(
+      await createXlsx(createReportExample({ names: ['Gate', 'Hall'], incomplete: ['Hall'] })),
+    )
+    expect(summary!.data.map(row => row.slice(0, 2))).toContainEqual([
+      'INCOMPLETE',
+      'Events may be missing of Hall',
+    ])
+    const [complete] = await readXlsx(await createXlsx(report))
+    expect(complete!.data.map(([name]) => name)).not.toContain('INCOMPLETE')
   })
 
   it('has texts where names look like formulas, and valid names of sheets', async () => {
@@ -125,6 +146,14 @@ describe('a report as PDF', needs(installedProgram('pdftotext')), () => {
     expect(content).toMatch(/All channels +465 +465 +1\.5/)
     expect(content).toMatch(/change +\+16 % +– +-25 %/)
     expect(content).toMatch(/2026-03-31 +90 +30 +–/)
+  })
+
+  it('names incomplete channels below the title', async () => {
+    const names = ['Gate', 'Hall']
+    expect(await readPdf(createReportExample({ names, incomplete: names }))).toMatch(
+      /INCOMPLETE +Events may be missing of Gate, Hall/,
+    )
+    expect(await readPdf(report)).not.toContain('INCOMPLETE')
   })
 
   it('shows names in Latin, Cyrillic, Greek and Chinese', async () => {

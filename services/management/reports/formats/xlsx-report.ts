@@ -1,5 +1,11 @@
 import type { Cell, Row, Sheet } from 'write-excel-file/node'
-import type { Report, ReportColumn, ReportSection, ReportValues } from '../report.ts'
+import {
+  listIncompleteChannels,
+  type Report,
+  type ReportColumn,
+  type ReportSection,
+  type ReportValues,
+} from '../report.ts'
 
 const DAY_FORMAT = 'yyyy-mm-dd'
 const TIME_FORMAT = 'yyyy-mm-dd hh:mm'
@@ -84,6 +90,12 @@ function createSummary(report: Report): Sheet<never> {
     heading('Created (UTC)'),
     { value: report.createdAt, type: Date, format: TIME_FORMAT },
   ])
+
+  const incompleteChannels = listIncompleteChannels(report)
+  if (incompleteChannels.length > 0) {
+    const note = `Events may be missing of ${incompleteChannels.join(', ')}`
+    facts.push([heading('INCOMPLETE'), textCell(note)])
+  }
 
   const totals = sections.flatMap(section => createTotals(section, isCompared))
   const maxColumns = Math.max(...sections.map(({ columns }) => columns.length), 1)

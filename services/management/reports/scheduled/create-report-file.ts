@@ -1,9 +1,8 @@
 import { buffer } from 'node:stream/consumers'
 import { EyrieError } from '@eyrie/contract'
 import { eq } from 'drizzle-orm'
-import type { Database, Transaction } from '../../db/database.ts'
-import { channel, site } from '../../db/schema/index.ts'
-import { isAnyOf } from '../../db/text-array.ts'
+import type { Database } from '../../db/database.ts'
+import { site } from '../../db/schema/index.ts'
 import { loadPrincipal } from '../../users/load-principal.ts'
 import { createReport, type ReportRequest } from '../create-report.ts'
 import { writeReport } from '../formats/write-report.ts'
@@ -20,14 +19,10 @@ export interface PlannedReport {
   period: ReportPeriod
   /** When the report is created, in epoch ms. */
   now: number
-  /** The channels of which messages about the period may be missing. */
-  incompleteIds: readonly string[]
 }
 
 export interface CreatedFile {
   report: Report
-  /** The names of the incomplete channels. */
-  incompleteChannels: string[]
   content: Buffer
 }
 
@@ -40,7 +35,7 @@ export async function createReportFile(
   database: Database,
   planned: PlannedReport,
 ): Promise<CreatedFile> {
-  const { report, incompleteChannels } = await createReportAsOwner(database, planned)
+  const report = await createReportAsOwner(database, planned)
   const content = await buffer(await writeReport(report, planned.schedule.report_format))
   if (content.length > MAX_FILE_BYTES) {
     throw new EyrieError(
@@ -49,13 +44,13 @@ export async function createReportFile(
         'choose a longer report_interval, or fewer channels',
     )
   }
-  return { report, incompleteChannels, content }
+  return { report, content }
 }
 
 async function createReportAsOwner(
   database: Database,
-  { schedule, period, now, incompleteIds }: PlannedReport,
-): Promise<Omit<CreatedFile, 'content'>> {
+  { schedule, period, now }: PlannedReport,
+): Promise<Report> {
   const { site_id, user_id } = schedule
   // The schedule has no user if that user was deleted.
   const owner = user_id && (await database.system('reports', tx => loadPrincipal(tx, user_id)))
@@ -68,20 +63,10 @@ async function createReportAsOwner(
       const sites = await tx.select().from(site).where(eq(site.site_id, site_id))
       if (sites.length === 0) throw createAccessError(schedule)
       const { report } = await createReport(tx, toRequest(schedule, period), now)
-      return { report, incompleteChannels: await readChannelNames(tx, incompleteIds) }
+      return report
     },
     { accessMode: 'read only' },
   )
-}
-
-/** Returns the names of the channels. Omits channels that are hidden from the caller. */
-async function readChannelNames(tx: Transaction, ids: readonly string[]): Promise<string[]> {
-  const rows = await tx
-    .select({ name: channel.channel_name })
-    .from(channel)
-    .where(isAnyOf(channel.channel_id, ids))
-    .orderBy(channel.channel_name)
-  return rows.map(({ name }) => name)
 }
 
 const createAccessError = ({ saved_by: savedBy }: ScheduledReport) =>
@@ -91,7 +76,7 @@ const createAccessError = ({ saved_by: savedBy }: ScheduledReport) =>
       'save it with /report/schedule/update, or delete it',
   )
 
-const toRequest = (schedule: ScheduledReport, period: ReportPeriod): ReportRequest => ({
+export const toRequest = (schedule: ScheduledReport, period: ReportPeriod): ReportRequest => ({
   title: schedule.report_name,
   site_id: schedule.site_id,
   channelIds: schedule.channel_ids,

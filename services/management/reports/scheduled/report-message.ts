@@ -1,11 +1,9 @@
 import type { DeliveryRequest, ReportFile } from '@eyrie/contract/management/delivery-queue'
-import type { Report, ReportSection } from '../report.ts'
+import { listIncompleteChannels, type Report, type ReportSection } from '../report.ts'
 
 export interface ReportMessageOptions {
   /** The attachment. */
   file: ReportFile
-  /** The channels of which messages about the period may be missing. */
-  incompleteChannels: readonly string[]
   /** E-mail addresses. Each receiver gets an e-mail of their own. */
   receivers: readonly string[]
   /** Mail programs show the e-mails with the same key as one conversation. */
@@ -15,9 +13,10 @@ export interface ReportMessageOptions {
 /** Creates the e-mail that has a report as its attachment. */
 export function createReportRequest(
   report: Report,
-  { file, incompleteChannels, receivers, threadKey }: ReportMessageOptions,
+  { file, receivers, threadKey }: ReportMessageOptions,
 ): DeliveryRequest {
   const { title, siteName, timeZone, firstDay, lastDay, createdAt, sections } = report
+  const incompleteChannels = listIncompleteChannels(report)
   const days = firstDay === lastDay ? firstDay : `${firstDay} to ${lastDay}`
   const subject = `${title}: ${days}`
   return {

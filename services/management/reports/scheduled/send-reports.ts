@@ -5,10 +5,15 @@ import { v7 } from 'uuid'
 import type { Database, Transaction } from '../../db/database.ts'
 import { reportSchedule, report as reportTable } from '../../db/schema/index.ts'
 import { storeDeliveries } from '../../deliveries/outbox.ts'
+import { findIncompleteChannels } from '../incomplete-channels.ts'
 import { createFileName } from '../report.ts'
-import { findLastPeriod, type ReportPeriod } from '../report-period.ts'
-import { type CreatedFile, createReportFile, type PlannedReport } from './create-report-file.ts'
-import { findIncompleteChannels } from './incomplete-channels.ts'
+import { findLastPeriod } from '../report-period.ts'
+import {
+  type CreatedFile,
+  createReportFile,
+  type PlannedReport,
+  toRequest,
+} from './create-report-file.ts'
 import { createReportRequest } from './report-message.ts'
 import { findDuePeriods, findLastDay, findSendingTime } from './report-times.ts'
 import { readSchedules, type ScheduledReport, toReportTimes } from './scheduled-report.ts'
@@ -55,9 +60,9 @@ export async function sendDueReports(
     let lastDay = schedule.last_day
     for (const period of findDuePeriods(times, lastDay, now)) {
       signal.throwIfAborted()
-      const planned = await planReport(database, schedule, period, now)
+      const planned = { schedule, period, now }
       const deadline = Math.max(findSendingTime(period, times), startedAt) + MAX_WAIT_MS
-      if (planned.incompleteIds.length > 0 && now < deadline) {
+      if (now < deadline && (await isIncomplete(database, planned))) {
         result.waiting.push(schedule.report_name)
         break
       }
@@ -86,26 +91,22 @@ export async function sendReportNow(
   )
   if (!schedule) throw new EyrieError('id', 'this scheduled report was deleted')
   const period = findLastPeriod({ count: 1, unit: schedule.report_every }, now, schedule.timeZone)
-  const file = await createReportFile(database, await planReport(database, schedule, period, now))
+  const file = await createReportFile(database, { schedule, period, now })
   const ids = await database.system('reports', tx => storeMessages(tx, schedule, file))
   // A schedule has at least one receiver.
   return ids[0]!
 }
 
-const planReport = async (
+/** Returns whether messages about the period of a report may be missing. */
+async function isIncomplete(
   database: Database,
-  schedule: ScheduledReport,
-  period: ReportPeriod,
-  now: number,
-): Promise<PlannedReport> => ({
-  schedule,
-  period,
-  now,
-  // Before the report is created: what is stored meanwhile may or may not be in it.
-  incompleteIds: await database.system('reports', tx =>
-    findIncompleteChannels(tx, schedule, period),
-  ),
-})
+  { schedule, period, now }: PlannedReport,
+): Promise<boolean> {
+  const channelIds = await database.system('reports', tx =>
+    findIncompleteChannels(tx, toRequest(schedule, period), period, now),
+  )
+  return channelIds.length > 0
+}
 
 /** The `last_day` of a schedule before and after a report. */
 interface Progress {
@@ -163,7 +164,7 @@ async function tryToCreateFile(
 async function storeMessages(
   tx: Transaction,
   schedule: ScheduledReport,
-  { report, incompleteChannels, content }: CreatedFile,
+  { report, content }: CreatedFile,
 ): Promise<string[]> {
   const { report_schedule_id, report_format: format, report_to: receivers } = schedule
   const reportId = v7()
@@ -182,7 +183,6 @@ async function storeMessages(
   }
   const request = createReportRequest(report, {
     file,
-    incompleteChannels,
     receivers,
     threadKey: report_schedule_id,
   })

@@ -3,16 +3,18 @@ import { createLog } from '@eyrie/kit'
 import { parse } from 'csv-parse/sync'
 import { eq } from 'drizzle-orm'
 import readXlsx from 'read-excel-file/node'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   createMessageFactory,
   type InsertedEngine,
   insertChannel,
   insertEngine,
 } from '../../../../../test/fixtures/management/engine-messages.ts'
+import { setStoredUntil } from '../../../../../test/fixtures/management/ingest-database.ts'
 import type { InputOf, SignedInUser } from '../../../../../test/fixtures/management/management.ts'
 import { sharedManagement } from '../../../../../test/fixtures/management/shared-management.ts'
 import { channel, site, userChannel } from '../../../db/schema/index.ts'
+import { toTimestamp } from '../../../db/sql-values.ts'
 import { createIngest } from '../../../events/ingest/ingest.ts'
 
 const route = managementRoutes.report.export
@@ -50,7 +52,13 @@ beforeAll(async () => {
     crossing(1, Date.parse('2026-02-10T12:00:00Z')),
     crossing(1, Date.parse('2026-02-28T22:59:59Z')),
   ])
+  await storeOutputUntil(now.toISOString())
 })
+
+const storeOutputUntil = (time: string) =>
+  management.database.system('test', tx =>
+    setStoredUntil(tx, engine.engine_id, toTimestamp(new Date(time))),
+  )
 
 const setTimeZone = (siteId: string, siteTimezone: string) =>
   management.database.system('test', tx =>
@@ -201,6 +209,32 @@ describe('an exported report', () => {
       channel_ids: gate as never,
     })
     expect(rows.map(({ first_day }) => first_day)).toEqual(['2026-03-31', '2026-04-01'])
+    expect(rows[0]).not.toHaveProperty('incomplete')
+  })
+
+  it('marks the channels of which events may be missing', async () => {
+    onTestFinished(() => storeOutputUntil(now.toISOString()))
+    const query = {
+      ...march,
+      usecase_meta_key: 'alert' as never,
+      report_interval: 'month',
+    } as const
+    await storeOutputUntil('2026-03-31T22:00:01Z')
+    const viewer = await management.signIn('viewer', { sites: [engine.site_id] })
+    const response = await request(
+      { ...query, site_id: engine.site_id, report_format: 'csv' },
+      viewer,
+    )
+    expect(parse(await response.text(), { columns: true })).toMatchObject([
+      { channel: 'Gate', alert: '0', incomplete: 'true' },
+      { channel: 'Hall', alert: '0', incomplete: 'true' },
+    ])
+
+    await storeOutputUntil('2026-03-31T22:00:02Z')
+    for (const row of await readCsv(query)) expect(row).not.toHaveProperty('incomplete')
+    // Of today, nothing is stored yet.
+    const today = { start_date: '2026-04-01', end_date: '2026-04-01' }
+    for (const row of await readCsv(today)) expect(row).toMatchObject({ incomplete: 'true' })
   })
 })
 

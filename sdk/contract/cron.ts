@@ -1,5 +1,11 @@
 import { CronPattern } from 'croner'
 
+/**
+ * The options with which Croner parses all expressions. `sloppyRanges` permits steps such as `/10`
+ * and `5/5`, as other programs do.
+ */
+export const CRON_OPTIONS = { mode: '5-part', sloppyRanges: true } as const
+
 const PLAIN_CRON_FIELD = /^(?:[-,*/\d]|[a-z]{3})+$/i
 
 /**
@@ -14,7 +20,7 @@ export function findCronError(expression: string): string | undefined {
 
   try {
     // The constructor throws if the expression is invalid.
-    new CronPattern(fields.join(' '), undefined, { mode: '5-part', sloppyRanges: true })
+    new CronPattern(fields.join(' '), undefined, CRON_OPTIONS)
     return undefined
   } catch (error) {
     const reason = (error as Error).message.replace(/^CronPattern: /, '')

@@ -1,3 +1,4 @@
+import { CRON_OPTIONS } from '@eyrie/contract/cron'
 import { CronPattern } from 'croner'
 import { DAY_MS, MINUTE_MS } from './time-zone.ts'
 
@@ -17,8 +18,7 @@ export function parseCronRules(expression: string, { arms }: Pick<CronRule, 'arm
   if (expression === '') return []
   const singleSpaced = expression.trim().split(/\s+/).join(' ')
   const pattern = new CronPattern(singleSpaced, undefined, {
-    mode: '5-part',
-    sloppyRanges: true,
+    ...CRON_OPTIONS,
     fixedTimeRule: 'no-wildcard',
   })
   const { hour, minute, isFixedTime } = pattern

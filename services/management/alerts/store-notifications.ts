@@ -7,7 +7,7 @@ import type { Transaction } from '../db/database.ts'
 import { splitRows } from '../db/rows.ts'
 import { notification } from '../db/schema/index.ts'
 import { findActionType } from '../deliveries/action-type.ts'
-import { readRedactedSettings, smtpKind } from '../deliveries/delivery-settings.ts'
+import { smtpKind } from '../deliveries/delivery-settings.ts'
 import { type NewDelivery, storeDeliveries } from '../deliveries/outbox.ts'
 import type { MessageFrame } from '../events/ingest/ingest-port.ts'
 import {
@@ -19,6 +19,7 @@ import {
 import { type ShownPicture, schedulePictureFetches } from '../events/pictures/picture-fetch.ts'
 import { createDeliveryGate } from '../incidents/delivery-gate.ts'
 import { loadRunningIncidents } from '../incidents/running-incidents.ts'
+import { readRedactedSettings } from '../settings/stored-settings.ts'
 import type { ActiveAlert } from './active-alerts.ts'
 import { createNotificationData, createRequest } from './notification-text.ts'
 

@@ -1,14 +1,14 @@
 import { REDACTED } from '@eyrie/contract/address'
 import { type BackupSettings, backupSettings } from '@eyrie/contract/management/backup-settings'
 import type { Transaction } from '../db/database.ts'
-import {
-  readDeliverySettings,
-  readRedactedSettings,
-  type SettingsKind,
-  updateDeliverySettings,
-} from '../deliveries/delivery-settings.ts'
 import { fieldError } from '../errors/field-errors.ts'
 import type { Secrets } from '../secrets/secrets.ts'
+import {
+  readRedactedSettings,
+  readStoredSettings,
+  type SettingsKind,
+  updateStoredSettings,
+} from '../settings/stored-settings.ts'
 
 const BACKUP_SETTINGS: SettingsKind<BackupSettings> = {
   name: 'backup',
@@ -44,7 +44,7 @@ const REQUIRED_SETTINGS = {
 
 /** Returns the settings with decrypted secrets. */
 export const readBackupSettings = (tx: Transaction, secrets: Secrets): Promise<BackupSettings> =>
-  readDeliverySettings(tx, BACKUP_SETTINGS, secrets)
+  readStoredSettings(tx, BACKUP_SETTINGS, secrets)
 
 /** Returns the settings with placeholders for the secrets. */
 export const readRedactedBackupSettings = (tx: Transaction): Promise<BackupSettings> =>
@@ -72,5 +72,5 @@ export async function updateBackupSettings(
   const target = updated.backup_target
   const missing = REQUIRED_SETTINGS[target].find(name => updated[name] === '')
   if (missing) throw fieldError(missing, `is required for the target ${target}`)
-  await updateDeliverySettings(tx, BACKUP_SETTINGS, changes, secrets)
+  await updateStoredSettings(tx, BACKUP_SETTINGS, changes, secrets)
 }

@@ -4,9 +4,10 @@ import type { Transaction } from '../db/database.ts'
 import { withFullScope } from '../db/full-scope.ts'
 import { channel, pushSubscription, user } from '../db/schema/index.ts'
 import { textArray } from '../db/sql-values.ts'
+import { readRedactedSettings } from '../settings/stored-settings.ts'
 import { mayViewChannel } from '../users/channel-viewers.ts'
 import { findActionType } from './action-type.ts'
-import { readRedactedSettings, smsKind, smtpKind } from './delivery-settings.ts'
+import { smsKind, smtpKind } from './delivery-settings.ts'
 
 /** A message as one delivery sends it: to one receiver, or to all receivers together. */
 export interface MessageCopy {

@@ -1,3 +1,4 @@
+import { CRON_OPTIONS } from '@eyrie/contract/cron'
 import type { Job } from '@eyrie/contract/management/job'
 import { Cron } from 'croner'
 
@@ -48,8 +49,7 @@ export function findNextRun(
 
 /** Returns the next time of a cron expression, in ms since 1970; `Infinity` if there is none. */
 function findScheduledTime(schedule: string, now: number): number {
-  // `sloppyRanges` permits steps such as `/10` and `5/5`, as other programs do.
-  const cron = new Cron(schedule, { mode: '5-part', sloppyRanges: true })
+  const cron = new Cron(schedule, CRON_OPTIONS)
   return cron.nextRun(new Date(now))?.getTime() ?? Number.POSITIVE_INFINITY
 }
 

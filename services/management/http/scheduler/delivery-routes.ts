@@ -14,12 +14,13 @@ import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
 import { claimDeliveries, findNextDueMs, storeResults } from '../../deliveries/claim-deliveries.ts'
 import type { DeliveryChanges } from '../../deliveries/delivery-changes.ts'
-import { readDeliverySettings, smsKind, smtpKind } from '../../deliveries/delivery-settings.ts'
+import { smsKind, smtpKind } from '../../deliveries/delivery-settings.ts'
 import { readOrCreateVapidKey } from '../../deliveries/push-subscriptions.ts'
 import { readReportFile } from '../../deliveries/report-files.ts'
 import { createUnsubscribeToken } from '../../deliveries/unsubscribed-addresses.ts'
 import type { PictureStore } from '../../events/pictures/picture-store.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
+import { readStoredSettings } from '../../settings/stored-settings.ts'
 
 const MAX_BODY_BYTES = 4 << 20
 /** How long a request waits for a change. */
@@ -104,8 +105,8 @@ async function readSettings(
 ) {
   const types = new Set(deliveries.map(({ type }) => type))
   return {
-    smtp: types.has('email') ? await readDeliverySettings(tx, smtpKind, secrets) : null,
-    sms: types.has('sms') ? await readDeliverySettings(tx, smsKind, secrets) : null,
+    smtp: types.has('email') ? await readStoredSettings(tx, smtpKind, secrets) : null,
+    sms: types.has('sms') ? await readStoredSettings(tx, smsKind, secrets) : null,
     vapid_key: types.has('push') ? await readOrCreateVapidKey(tx, secrets) : null,
   }
 }

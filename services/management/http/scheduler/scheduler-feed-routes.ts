@@ -7,10 +7,11 @@ import {
 import { parseAs } from '@eyrie/contract/parse'
 import { Hono } from 'hono'
 import type { Database } from '../../db/database.ts'
-import { mqttKind, readDeliverySettings } from '../../deliveries/delivery-settings.ts'
+import { mqttKind } from '../../deliveries/delivery-settings.ts'
 import { readBounds, type StoredFeedMessage } from '../../feed/feed-log.ts'
 import type { LiveFeed } from '../../feed/live-feed.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
+import { readStoredSettings } from '../../settings/stored-settings.ts'
 import { readInventory } from './read-inventory.ts'
 
 /** Maximum time for which a request waits for messages. */
@@ -67,7 +68,7 @@ export function createSchedulerFeedRoutes({ database, services }: SchedulerFeedO
     const { last } = await readBounds(database())
     const inventory = await database().system('live feed', async tx => ({
       position: last,
-      settings: await readDeliverySettings(tx, mqttKind, services().secrets),
+      settings: await readStoredSettings(tx, mqttKind, services().secrets),
       ...(await readInventory(tx)),
     }))
     return c.json(inventory satisfies SchedulerInventory)

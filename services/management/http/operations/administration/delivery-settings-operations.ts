@@ -1,17 +1,15 @@
 import { deliverySettingsRoutes, mqttRoutes } from '@eyrie/contract/management/index'
 import type { Transaction } from '../../../db/database.ts'
-import {
-  mqttKind,
-  readDeliverySettings,
-  readRedactedSettings,
-  type SettingsKind,
-  smsKind,
-  smtpKind,
-  updateDeliverySettings,
-} from '../../../deliveries/delivery-settings.ts'
+import { mqttKind, smsKind, smtpKind } from '../../../deliveries/delivery-settings.ts'
 import { announceInventory } from '../../../feed/publish-message.ts'
 import type { Principal } from '../../../rights/principal.ts'
 import type { Secrets } from '../../../secrets/secrets.ts'
+import {
+  readRedactedSettings,
+  readStoredSettings,
+  type SettingsKind,
+  updateStoredSettings,
+} from '../../../settings/stored-settings.ts'
 import { defineOperation, type Operation } from '../../api/operation.ts'
 
 /**
@@ -29,7 +27,7 @@ export function deliverySettingsOperations(secrets: Secrets): Operation[] {
     { input, caller }: { input: { is_secret: boolean }; caller: Principal },
   ): Promise<Settings> =>
     input.is_secret && caller.role === 'superadmin'
-      ? readDeliverySettings(tx, kind, secrets)
+      ? readStoredSettings(tx, kind, secrets)
       : readRedactedSettings(tx, kind)
 
   return [
@@ -46,15 +44,15 @@ export function deliverySettingsOperations(secrets: Secrets): Operation[] {
     })),
 
     defineOperation(deliverySettingsRoutes.updateSms, async ({ input }, tx) => {
-      await updateDeliverySettings(tx, smsKind, input, secrets)
+      await updateStoredSettings(tx, smsKind, input, secrets)
     }),
 
     defineOperation(deliverySettingsRoutes.updateSmtp, async ({ input }, tx) => {
-      await updateDeliverySettings(tx, smtpKind, input, secrets)
+      await updateStoredSettings(tx, smtpKind, input, secrets)
     }),
 
     defineOperation(mqttRoutes.updateMqtt, async ({ input }, tx) => {
-      await updateDeliverySettings(tx, mqttKind, input, secrets)
+      await updateStoredSettings(tx, mqttKind, input, secrets)
       // The scheduler connects with the new settings.
       await announceInventory(tx)
     }),

@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Transaction } from '../../db/database.ts'
+import { withFullScope } from '../../db/full-scope.ts'
 import { userIdentity } from '../../db/schema/index.ts'
 import { findEnabledIssuer } from './provider-settings.ts'
 
@@ -39,7 +40,8 @@ export async function hasIdentity(
 
 /** Returns whether the enabled identity provider signs the user in, and no password does. */
 export async function isSignedInByProvider(tx: Transaction, userId: string): Promise<boolean> {
-  const issuer = await findEnabledIssuer(tx)
+  // Most users do not see the settings of the provider.
+  const issuer = await withFullScope(tx, () => findEnabledIssuer(tx))
   return issuer !== undefined && (await hasIdentity(tx, userId, issuer))
 }
 

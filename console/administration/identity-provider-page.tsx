@@ -11,6 +11,7 @@ import { capitalize } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { useSubmit } from '../ui/use-submit.ts'
+import { ConnectedUsers } from './connected-users.tsx'
 import { GroupRoles } from './group-roles.tsx'
 import '../ui/controls.css'
 import '../ui/form.css'
@@ -42,7 +43,13 @@ export function IdentityProviderPage() {
 
   if (error.value) return <Notice error title={error.value} />
   if (!loaded.value) return <Notice title="Loading…" />
-  return <SettingsForm {...loaded.value} />
+  return (
+    <div class="forms controls">
+      <h1>Identity provider</h1>
+      <SettingsForm {...loaded.value} />
+      <ConnectedUsers />
+    </div>
+  )
 }
 
 async function loadPageData(): Promise<PageData> {
@@ -97,46 +104,43 @@ function SettingsForm({ settings, organizations, customers }: PageData) {
   })
 
   return (
-    <div class="forms controls">
-      <h1>Identity provider</h1>
-      <form onSubmit={onSubmit} autocomplete="off">
-        <Switch name="oidc_enabled" label="Users can sign in with it" settings={settings} />
-        <Field name="oidc_name" label="Name on the sign-in page" settings={settings} />
-        <Field name="oidc_issuer" label="Issuer" placeholder="https://…" settings={settings} />
-        <Field name="oidc_client_id" label="Client ID" settings={settings} />
-        <SecretField name="oidc_client_secret" label="Client secret" settings={settings} />
-        <Field
-          name="oidc_console_url"
-          label="Address of this console in browsers"
-          placeholder={location.origin}
-          settings={settings}
-        />
-        <p class="hint">
-          Register this address at the provider, followed by <code>{CALLBACK_PATH}</code>, as the
-          redirect URI.
-        </p>
-        <Field name="oidc_scopes" label="Scopes" settings={settings} />
-        <Field name="oidc_groups_claim" label="Claim with the groups" settings={settings} />
-        <Switch
-          name="oidc_creates_users"
-          label="The first sign-in creates the user"
-          settings={settings}
-        />
-        <Switch
-          name="oidc_links_by_email"
-          label="The first sign-in takes over an existing user with the same verified e-mail address"
-          settings={settings}
-        />
-        <GroupRoles groupRoles={groupRoles} organizations={organizations} customers={customers} />
-        <p class="error" role="alert">
-          {error.value}
-        </p>
-        {isSaved.value && <p role="status">Saved.</p>}
-        <button type="submit" class="main" disabled={isSubmitting.value}>
-          Save
-        </button>
-      </form>
-    </div>
+    <form onSubmit={onSubmit} autocomplete="off">
+      <Switch name="oidc_enabled" label="Users can sign in with it" settings={settings} />
+      <Field name="oidc_name" label="Name on the sign-in page" settings={settings} />
+      <Field name="oidc_issuer" label="Issuer" placeholder="https://…" settings={settings} />
+      <Field name="oidc_client_id" label="Client ID" settings={settings} />
+      <SecretField name="oidc_client_secret" label="Client secret" settings={settings} />
+      <Field
+        name="oidc_console_url"
+        label="Address of this console in browsers"
+        placeholder={location.origin}
+        settings={settings}
+      />
+      <p class="hint">
+        Register this address at the provider, followed by <code>{CALLBACK_PATH}</code>, as the
+        redirect URI.
+      </p>
+      <Field name="oidc_scopes" label="Scopes" settings={settings} />
+      <Field name="oidc_groups_claim" label="Claim with the groups" settings={settings} />
+      <Switch
+        name="oidc_creates_users"
+        label="The first sign-in creates the user"
+        settings={settings}
+      />
+      <Switch
+        name="oidc_links_by_email"
+        label="The first sign-in takes over an existing user with the same verified e-mail address"
+        settings={settings}
+      />
+      <GroupRoles groupRoles={groupRoles} organizations={organizations} customers={customers} />
+      <p class="error" role="alert">
+        {error.value}
+      </p>
+      {isSaved.value && <p role="status">Saved.</p>}
+      <button type="submit" class="main" disabled={isSubmitting.value}>
+        Save
+      </button>
+    </form>
   )
 }
 

@@ -195,5 +195,16 @@ describe('an identity provider', () => {
     await page.reload()
     await providerLink().waitFor(TIMEOUT)
     expect(await page.getByRole('alert').textContent()).toBe('')
+
+    await enterPassword()
+    await page.getByRole('link', { name: 'Identity provider' }).click()
+    await button('Disconnect guard@eyrie.test').click(TIMEOUT)
+    await page.getByText('This ends all sessions of the user').waitFor(TIMEOUT)
+    await button('Disconnect the user').click()
+    await page.getByText('No user is connected').waitFor(TIMEOUT)
+    await button('Sign out').click()
+    provider.answers.account.claims.groups = ['guards']
+    await providerLink().click()
+    await page.getByRole('alert').filter({ hasText: 'guard@eyrie.test' }).waitFor(TIMEOUT)
   }, 180_000)
 })

@@ -53,6 +53,9 @@ export const user = z
     is_verified: z
       .boolean()
       .meta({ description: 'Whether an administrator has confirmed the user' }),
+    is_connected: z.boolean().meta({
+      description: 'Whether the user is connected with an account at an identity provider',
+    }),
     last_logged_in_at: timestamp.nullable(),
   })
   .meta({ id: 'User' })
@@ -66,6 +69,7 @@ const READ_ONLY_FIELDS = [
   'role_wish',
   'is_active',
   'is_verified',
+  'is_connected',
   'last_logged_in_at',
   'channel_ids',
   'customer_ids',

@@ -1,7 +1,15 @@
 import { asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../db/database.ts'
-import { role, user, userChannel, userCustomer, userSite, userUsecase } from '../db/schema/index.ts'
+import {
+  role,
+  user,
+  userChannel,
+  userCustomer,
+  userIdentity,
+  userSite,
+  userUsecase,
+} from '../db/schema/index.ts'
 import { missingRecords } from '../errors/field-errors.ts'
 
 /** All columns of the user table except the password. */
@@ -19,6 +27,9 @@ export const selectAssigned = (key: PgColumn, owner: PgColumn) =>
 const userFields = {
   ...publicColumns,
   role_key: sql<string>`coalesce(${role.role_key}, '')`,
+  is_connected: sql<boolean>`exists (
+    select from ${userIdentity} where ${userIdentity.user_id} = ${user.user_id}
+  )`,
   customer_ids: selectAssigned(userCustomer.customer_id, userCustomer.user_id),
   site_ids: selectAssigned(userSite.site_id, userSite.user_id),
   channel_ids: selectAssigned(userChannel.channel_id, userChannel.user_id),

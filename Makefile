@@ -14,7 +14,7 @@ help:
 	@echo 'make fuzz       send 100,000 requests to every route'
 	@echo 'make soak       kill the engine 200 times, all services for ten minutes, then measure memory for ten'
 	@echo 'make worker     download or build the WebRTC worker (make run does this in the background)'
-	@echo 'make lint       format and lint the code'
+	@echo 'make lint       format and lint TypeScript, CSS and JSON'
 	@echo 'make generate   regenerate generated files'
 	@echo 'make sdk        write the npm package of the element SDK to build/'
 	@echo 'make sbom       write eyrie.cdx.json, which lists all components with versions and hashes (CycloneDX)'

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type Client, createClient } from '@eyrie/client'
 import { UsageError } from '../command/command.ts'
@@ -103,7 +104,7 @@ function isThisMachine(url: string): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
   return (
     host === 'localhost' ||
-    host.startsWith('127.') ||
+    (isIPv4(host) && host.startsWith('127.')) ||
     addresses.some(({ address }) => address === host)
   )
 }

@@ -283,15 +283,21 @@ describe('connecting to the engine', () => {
     },
   )
 
-  it('sends the token in the data folder to this machine only', async () => {
-    // Nobody listens there: the command must fail before it connects.
+  it.each(['http://192.0.2.1:8100', 'http://127.0.0.1.example.com:8100'])(
+    'does not send the token in the data folder to %s',
+    async other => {
+      // The command fails before it connects.
+      expect(await runEyrieCommand(['watch', '--url', other], { data })).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(
+          `the token of this machine is not sent to ${other}: pass a token of that engine with --token or EYRIE_TOKEN`,
+        ),
+      })
+    },
+  )
+
+  it('sends the token in the data folder to this machine, and to EYRIE_ENGINE_URL', async () => {
     const other = 'http://192.0.2.1:8100'
-    expect(await runEyrieCommand(['watch', '--url', other], { data })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(
-        `the token of this machine is not sent to ${other}: pass a token of that engine with --token or EYRIE_TOKEN`,
-      ),
-    })
     const environment = { EYRIE_ENGINE_URL: other }
     expect(getEngineAccess({}, { data, environment })).toEqual({
       url: other,

@@ -86,8 +86,9 @@ export async function recoverModels(root: string): Promise<void> {
 }
 
 async function isOldDraft(draft: string): Promise<boolean> {
-  const { mtimeMs } = await stat(draft)
-  return Date.now() - mtimeMs > MAX_DRAFT_AGE_MS
+  // Another process may have put it in place in the meantime.
+  const status = await stat(draft).catch(() => undefined)
+  return status !== undefined && Date.now() - status.mtimeMs > MAX_DRAFT_AGE_MS
 }
 
 /** Restores the version that is being replaced, or deletes it if the new one is in place. */

@@ -68,7 +68,9 @@ function findOtherServices(terminal: Terminal): OtherServices {
   for (const service of OTHER_SERVICES) {
     if (hasAddress(service) || !hasAddress('engine')) {
       urls[service] = getServiceUrl(service, terminal)
-    } else withoutAddress.push(service)
+    } else {
+      withoutAddress.push(service)
+    }
   }
   return { urls, withoutAddress }
 }

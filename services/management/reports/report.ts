@@ -68,6 +68,12 @@ export const listIncompleteChannels = ({ sections }: Report): string[] =>
     channels.filter(({ isIncomplete }) => isIncomplete).map(({ channel_name }) => channel_name),
   )
 
+/** Returns the note on the incomplete channels of a report. Undefined if it has none. */
+export function describeIncompleteChannels(report: Report): string | undefined {
+  const channels = listIncompleteChannels(report)
+  return channels.length > 0 ? `Events may be missing of ${channels.join(', ')}` : undefined
+}
+
 /** Returns the name of the file of a report. */
 export const createFileName = (
   { title, firstDay, lastDay }: Pick<Report, 'title' | 'firstDay' | 'lastDay'>,

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import type { ReportInterval } from '@eyrie/contract/management/report'
 import { NOTIFICATION_KEY } from '../../events/statistics/samples.ts'
 import {
-  listIncompleteChannels,
+  describeIncompleteChannels,
   type Report,
   type ReportColumn,
   type ReportRow,
@@ -98,10 +98,8 @@ function writeHeader(canvas: PdfCanvas, report: Report): void {
   if (previous) writeFact('Compared with', `${previous.firstDay} to ${previous.lastDay}`)
   writeFact('Time zone', timeZone)
   writeFact('Created', formatLocalTime(createdAt.getTime(), timeZone))
-  const incompleteChannels = listIncompleteChannels(report)
-  if (incompleteChannels.length > 0) {
-    writeFact('INCOMPLETE', `Events may be missing of ${incompleteChannels.join(', ')}`)
-  }
+  const incompleteNote = describeIncompleteChannels(report)
+  if (incompleteNote) writeFact('INCOMPLETE', incompleteNote)
   cursor.y += SPACE_BELOW_FACTS
 }
 

@@ -1,6 +1,6 @@
 import type { Cell, Row, Sheet } from 'write-excel-file/node'
 import {
-  listIncompleteChannels,
+  describeIncompleteChannels,
   type Report,
   type ReportColumn,
   type ReportSection,
@@ -91,11 +91,8 @@ function createSummary(report: Report): Sheet<never> {
     { value: report.createdAt, type: Date, format: TIME_FORMAT },
   ])
 
-  const incompleteChannels = listIncompleteChannels(report)
-  if (incompleteChannels.length > 0) {
-    const note = `Events may be missing of ${incompleteChannels.join(', ')}`
-    facts.push([heading('INCOMPLETE'), textCell(note)])
-  }
+  const incompleteNote = describeIncompleteChannels(report)
+  if (incompleteNote) facts.push([heading('INCOMPLETE'), textCell(incompleteNote)])
 
   const totals = sections.flatMap(section => createTotals(section, isCompared))
   const maxColumns = Math.max(...sections.map(({ columns }) => columns.length), 1)

@@ -42,7 +42,7 @@ async function runAppliance(): Promise<void> {
     },
   })
   const protectionFailure = protectMemory()
-  // Both remove what they return from the variables, so that child processes do not inherit it.
+  // Both remove the secrets from the variables, so that child processes do not inherit them.
   const request = extractRequest(process.env)
   const secrets = extractSecrets(process.env)
   const environment = readApplianceEnvironment({ ...process.env, ...secrets })
@@ -83,12 +83,11 @@ async function runAppliance(): Promise<void> {
 }
 
 function toQuickstartServices(supervisor: Supervisor, { data }: Environment): QuickstartServices {
-  const { urls, engineToken, mediaSurroundings } = supervisor
+  const { urls, engineToken, mediaContext } = supervisor
   return {
     engine: { url: urls.engine, token: engineToken },
     waitUntilHealthy: supervisor.waitUntilHealthy,
-    renderScene: signal =>
-      renderScene({ dataFolder: data, surroundings: mediaSurroundings, log, signal }),
+    renderScene: signal => renderScene({ dataFolder: data, context: mediaContext, log, signal }),
     announceConsole: signal =>
       announceConsoleLink(urls.management, data, log, { signal, print: printNotice }),
   }

@@ -13,7 +13,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abor
 try {
   const { playable, finished } = renderScene({
     dataFolder,
-    surroundings: { environment: process.env },
+    context: { environment: process.env },
     log,
     signal: stop.signal,
   })

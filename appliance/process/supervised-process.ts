@@ -44,7 +44,7 @@ export interface SupervisedProcess {
 }
 
 /** What a program gets from the process that starts it. */
-export interface ProcessSurroundings {
+export interface ProcessContext {
   environment: NodeJS.ProcessEnv
   /** A command that starts the program. The program and its arguments are appended to it. */
   launcher?: readonly string[]
@@ -53,7 +53,7 @@ export interface ProcessSurroundings {
 }
 
 /** A Node.js program and its arguments. */
-export interface ProcessCommand extends ProcessSurroundings {
+export interface ProcessCommand extends ProcessContext {
   /** Name of the process in the log. */
   name: string
   args: string[]

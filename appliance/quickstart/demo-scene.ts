@@ -4,7 +4,7 @@ import { tryParseJson } from '@eyrie/contract/parse'
 import { z } from 'zod'
 import { DEMO } from '../../scene/demo.ts'
 import type { ServiceLog } from '../process/service-log.ts'
-import { type ProcessSurroundings, startProcess } from '../process/supervised-process.ts'
+import { type ProcessContext, startProcess } from '../process/supervised-process.ts'
 
 const RENDERER_PROGRAM = resolve(import.meta.dirname, '../../scene/main.ts')
 
@@ -38,7 +38,7 @@ export interface SceneRendering {
 export interface RenderingOptions {
   dataFolder: string
   /** What the renderer gets from this process, such as environment variables. */
-  surroundings: ProcessSurroundings
+  context: ProcessContext
   log: ServiceLog
   /** Stops the rendering. The promises then resolve, although the video may be incomplete. */
   signal: AbortSignal
@@ -50,7 +50,7 @@ export interface RenderingOptions {
  */
 export function renderScene({
   dataFolder,
-  surroundings,
+  context,
   log,
   signal,
 }: RenderingOptions): SceneRendering {
@@ -69,10 +69,7 @@ export function renderScene({
   const seconds = String(DEMO.seconds)
   const out = getMediaFolder(dataFolder)
   const args = [RENDERER_PROGRAM, '--seed', seed, '--seconds', seconds, '--out', out]
-  const child = startProcess(
-    { name: 'scene', args, ...surroundings },
-    { ...log, line: receiveLine },
-  )
+  const child = startProcess({ name: 'scene', args, ...context }, { ...log, line: receiveLine })
   const stop = () => child.kill('SIGTERM')
   signal.addEventListener('abort', stop, { once: true })
 

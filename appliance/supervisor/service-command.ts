@@ -6,7 +6,7 @@ import { getDatabaseSocketFolder, getHome } from '../accounts/data-ownership.ts'
 import { findCapabilities, type SeparatedServices } from '../accounts/separate-services.ts'
 import type { Role } from '../accounts/service-accounts.ts'
 import { findPrivileges } from '../accounts/service-separation.ts'
-import type { ProcessCommand, ProcessSurroundings } from '../process/supervised-process.ts'
+import type { ProcessCommand, ProcessContext } from '../process/supervised-process.ts'
 
 /**
  * New files are writable for the group of the services, so that they can connect to
@@ -30,29 +30,29 @@ export interface ServiceProgram {
 export async function createServiceCommand(
   { port, ...program }: ServiceProgram,
   services: SeparatedServices,
-  environment: Environment,
+  { data, databaseUrl, mediaRoots }: Environment,
 ): Promise<ProcessCommand> {
-  const { name } = program
-  const { data, databaseUrl, mediaRoots } = environment
+  const { name, environment } = program
   // If the supervisor does not run the database server, management starts the server itself, or
   // connects to a configured database.
   const isServerSupervised = services.databaseAccount !== undefined && databaseUrl === undefined
   const needsSocket = name === 'management' && isServerSupervised
   const variables = {
-    ...program.environment,
+    ...environment,
     ...(needsSocket && { EYRIE_DATABASE_SOCKET: getDatabaseSocketFolder(data) }),
   }
   const privileges = findPrivileges(services.separation, name)
   const capabilities =
     privileges && (await findCapabilities(privileges, name, { port, mediaRoots }))
-  const options = { role: name, services, environment, variables, capabilities }
-  return { ...program, ...createSurroundings(options) }
+  const context = createProcessContext({ role: name, services, data, variables, capabilities })
+  return { ...program, ...context }
 }
 
-export interface SurroundingsOptions {
+export interface ProcessContextOptions {
   role: Role
   services: SeparatedServices
-  environment: Environment
+  /** The data folder. */
+  data: string
   /** The environment variables of the program. */
   variables: NodeJS.ProcessEnv
   /** The capabilities that the program needs in addition to the rights of its user. */
@@ -63,20 +63,22 @@ export interface SurroundingsOptions {
  * Returns the environment, the privileges and the umask with which a program runs as the user of a
  * role.
  */
-export function createSurroundings({
+export function createProcessContext({
   role,
   services,
-  environment: { data },
+  data,
   variables,
   capabilities = [],
-}: SurroundingsOptions): ProcessSurroundings {
+}: ProcessContextOptions): ProcessContext {
   const privileges = findPrivileges(services.separation, role)
   const launcher = privileges && createSetprivCommand({ ...privileges, capabilities })
   const hasOwnUser = privileges?.account !== undefined
   if (hasOwnUser) {
-    const ownEnvironment = createOwnEnvironment(variables, data, role)
-    return { environment: ownEnvironment, launcher, umask: GROUP_UMASK }
+    const environment = createOwnEnvironment(variables, data, role)
+    return { environment, launcher, umask: GROUP_UMASK }
   }
+  // The program runs as the user who starts the appliance, and uses a folder for compiled code that
+  // this user has set.
   const environment = { NODE_COMPILE_CACHE: findCompileCache(data, role), ...variables }
   return { environment, ...(launcher && { launcher }) }
 }
@@ -86,11 +88,11 @@ export function createSurroundings({
  * compiled code belong to this user.
  */
 export const createOwnEnvironment = (
-  environment: NodeJS.ProcessEnv,
+  variables: NodeJS.ProcessEnv,
   data: string,
   role: Role,
 ): NodeJS.ProcessEnv => ({
-  ...environment,
+  ...variables,
   HOME: getHome(data, role),
   NODE_COMPILE_CACHE: findCompileCache(data, role),
 })

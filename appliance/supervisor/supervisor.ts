@@ -8,7 +8,7 @@ import { separateServices } from '../accounts/separate-services.ts'
 import { describeSeparation, type ServiceSeparation } from '../accounts/service-separation.ts'
 import type { ServiceLog } from '../process/service-log.ts'
 import {
-  type ProcessSurroundings,
+  type ProcessContext,
   type SupervisedProcess,
   superviseProcess,
 } from '../process/supervised-process.ts'
@@ -21,7 +21,7 @@ import { createMediaPolicy } from './media-policy.ts'
 import { watchNewCameras } from './new-cameras.ts'
 import { findFreePort } from './ports.ts'
 import { chooseRingPath, removeRingFolder } from './ring-path.ts'
-import { createServiceCommand, createSurroundings } from './service-command.ts'
+import { createProcessContext, createServiceCommand } from './service-command.ts'
 import { createServiceEnvironment, type ServiceAddresses } from './service-environment.ts'
 import { getOrCreateTokens, selectSecrets, usesTls } from './service-secrets.ts'
 
@@ -109,7 +109,7 @@ export interface Supervisor {
    * How the media service runs, for other programs that write video. Its environment
    * contains no secrets.
    */
-  readonly mediaSurroundings: ProcessSurroundings
+  readonly mediaContext: ProcessContext
   services(): readonly SupervisedProcess[]
   /** Resolves when `/health` of every service that it runs responds with status 200. */
   waitUntilHealthy(signal: AbortSignal): Promise<void>
@@ -211,10 +211,10 @@ export async function startSupervisor({
     return {
       urls,
       engineToken: tokens.engine[0]!,
-      mediaSurroundings: createSurroundings({
+      mediaContext: createProcessContext({
         role: 'media',
         services,
-        environment,
+        data: environment.data,
         variables: serviceEnvironment,
       }),
       services: listProcesses,

@@ -70,7 +70,7 @@ export async function observeCamera(
   })
   const received: ReceivedData = { packets: [] }
   const deadline = startedAt + limitMs - TEARDOWN_MS
-  const readRtp = () => (origin.rtp ? readReception(pipeline) : undefined)
+  const readRtp = () => (origin.usesRtp ? readReception(pipeline) : undefined)
 
   try {
     origin.configure(pipeline)
@@ -89,14 +89,14 @@ export async function observeCamera(
 
       const reception = readRtp()
       if (reception) anchor.addReception(reception)
-      const needsReport = Boolean(origin.rtp) && reception?.report === undefined
+      const needsReport = Boolean(origin.usesRtp) && reception?.report === undefined
       isFinished = isSufficient(received, needsReport, clock.now()) || clock.now() > deadline
     }
 
     const { caps, picture, packets } = received
     if (!picture || !caps) throw createTimeoutFault(origin, packets.length > 0, limitMs)
 
-    const soundCaps = origin.rtp ? pipeline.caps('sound', 'sink') : null
+    const soundCaps = origin.usesRtp ? pipeline.caps('sound', 'sink') : null
     const reception = readRtp()
     return {
       ...describeVideo(caps, packets, origin),
@@ -173,7 +173,7 @@ const isSoundFailure = ({ debug }: GstError) => /named sound/.test(debug ?? '')
 
 /** Converts a pipeline error to an error with advice for the user. */
 async function toSourceFault(error: GstError, origin: Origin): Promise<SourceFault> {
-  if (!isLinkFailure(error)) return origin.fault(error)
+  if (!isLinkFailure(error)) return origin.explainError(error)
   return new SourceFault(
     `${origin.name} sends no video that can be displayed: set its video codec to H.264 or H.265`,
     { transient: false, cause: error },
@@ -254,7 +254,7 @@ function createLaunch(origin: Origin): string {
   const scaled = `videoscale ! video/x-raw,width=${PICTURE_WIDTH},pixel-aspect-ratio=1/1`
   const encoded = `decodebin ! ${scaled} ! videoconvert ! jpegenc`
   const picture = `packets. ! queue ! valve name=once ! ${encoded} ! ${sink('picture')}`
-  if (!origin.rtp) return [video, live, picture].join(' ')
+  if (!origin.usesRtp) return [video, live, picture].join(' ')
 
   const soundCaps = 'application/x-rtp,media=audio'
   const sound = `origin. ! capsfilter name=sound caps="${soundCaps}" ! ${sink('audio')}`

@@ -29,7 +29,7 @@ export interface FrameReader {
 }
 
 export interface DecodingOptions extends SharedViewsOptions {
-  /** Reads along while the source is decoded for another reader. It is no reason to decode. */
+  /** Reads along while the source is decoded for another reader. */
   inspector?: FrameReader | undefined
 }
 
@@ -143,6 +143,7 @@ export function createDecoding(options: DecodingOptions): Decoding {
 
     addReader(reader) {
       readers.add(reader)
+      // Each reader reports its own failure.
       void reconcile().catch(() => {})
       return async () => {
         readers.delete(reader)

@@ -88,7 +88,7 @@ export interface PipelineSession {
   /** Aligns sound with video by the camera's sender reports; undefined without RTP. */
   readonly lipSync: LipSync | undefined
   /** Whether packets that are not read in time are dropped. */
-  readonly live: boolean
+  readonly isLive: boolean
   /** Returns whether playback has ever started: if so, packets may have passed the tee. */
   hasStarted(): boolean
   /**
@@ -147,19 +147,19 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
   const anchor = createWallClockAnchor({ pipeline, origin, clock })
   const arrivalAnchor = createArrivalAnchor(pipeline, clock)
   const pictureDistance = createPictureDistance()
-  const lipSync = origin.rtp ? createCameraLipSync(pipeline) : undefined
+  const lipSync = origin.usesRtp ? createCameraLipSync(pipeline) : undefined
   const lossMeter = createLossMeter(clock.now())
   const silence = origin.silenceMs
     ? createSilenceWatch({
         name: origin.name,
         limitMs: origin.silenceMs,
         clock,
-        countReceived: () => (origin.rtp ? (readReception(pipeline)?.received ?? 0) : 0),
+        countReceived: () => (origin.usesRtp ? (readReception(pipeline)?.received ?? 0) : 0),
       })
     : undefined
   pipeline.samples(
     'live',
-    { queue: MAX_QUEUED_PACKETS, full: origin.live ? 'drop-oldest' : 'block' },
+    { queue: MAX_QUEUED_PACKETS, full: origin.isLive ? 'drop-oldest' : 'block' },
     onSample,
   )
 
@@ -171,7 +171,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     options.onSample(sample)
     sample.release()
 
-    if (phase !== 'ended' && origin.live) updateReceptionIfDue()
+    if (phase !== 'ended' && origin.isLive) updateReceptionIfDue()
   }
 
   function trackTime(sample: Sample) {
@@ -199,7 +199,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     if (now - receptionReadAt < RECEPTION_INTERVAL_MS) return
     receptionReadAt = now
 
-    const reception = origin.rtp ? readReception(pipeline) : undefined
+    const reception = origin.usesRtp ? readReception(pipeline) : undefined
     if (reception) trackReception(reception)
     options.onClock(anchor.cameraClock())
   }
@@ -214,7 +214,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
     pipeline,
     origin,
     lipSync,
-    live: origin.live,
+    isLive: origin.isLive,
     hasStarted: () => phase !== 'created',
     end: outcome.resolve,
 
@@ -257,7 +257,7 @@ export function createPipelineSession(options: PipelineSessionOptions): Pipeline
 }
 
 /** Whether packets are delayed until they are due. Live packets arrive when they are due. */
-const isPaced = ({ origin, unpaced }: PipelineSessionOptions) => !origin.live && !unpaced
+const isPaced = ({ origin, unpaced }: PipelineSessionOptions) => !origin.isLive && !unpaced
 
 /**
  * Returns the launch string of the pipeline. Its appsink `live` passes the packets to JavaScript.
@@ -300,7 +300,7 @@ function toErrorOutcome(error: GstError, origin: Origin): Outcome | Promise<Outc
 }
 
 async function explainLoss(error: GstError, origin: Origin): Promise<Outcome> {
-  return { end: 'lost', fault: await origin.fault(error) }
+  return { end: 'lost', fault: await origin.explainError(error) }
 }
 
 /**

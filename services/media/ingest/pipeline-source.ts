@@ -209,7 +209,7 @@ export function createPipelineSource(options: PipelineSourceOptions): PipelineSo
       origin,
       codec: origin.picture ? toPacketCodec(origin.picture.codec) : fallback.codec(),
       unpaced: pacing === 'all',
-      ptsOffset: position.nextPts(origin.live),
+      ptsOffset: position.nextPts(origin.isLive),
       clock,
       log,
       onSample: packets.read,

@@ -2,7 +2,7 @@ import { AUXILIARY } from '../gstreamer/auxiliary-elements.ts'
 import type { Caps, GstError, Pipeline } from '../node-gst/index.ts'
 
 /** A sound format of a source. */
-interface Format {
+interface SoundFormat {
   /** The caps of the sound at the source. */
   caps: string
   /** Elements that convert the sound to packets, as launch strings. */
@@ -10,11 +10,12 @@ interface Format {
 }
 
 const AAC_PARSER = ['aacparse', 'audio/mpeg,stream-format=raw'] as const
-const PREFIX = `${AUXILIARY}sound`
+/** Begins the name of every element of a sound branch. */
+const NAME_PREFIX = `${AUXILIARY}sound`
 const toRtpCaps = (encoding: string) => `application/x-rtp,media=audio,encoding-name=${encoding}`
 
 /** Formats that RTSP cameras send. */
-const RTP_FORMATS: readonly Format[] = [
+const RTP_FORMATS: readonly SoundFormat[] = [
   { caps: toRtpCaps('MPEG4-GENERIC'), elements: ['rtpmp4gdepay', ...AAC_PARSER] },
   { caps: toRtpCaps('MP4A-LATM'), elements: ['rtpmp4adepay', ...AAC_PARSER] },
   { caps: toRtpCaps('PCMU'), elements: ['rtppcmudepay'] },
@@ -24,7 +25,7 @@ const RTP_FORMATS: readonly Format[] = [
 ]
 
 /** Formats of files and HTTP sources. */
-const PARSED_FORMATS: readonly Format[] = [
+const PARSED_FORMATS: readonly SoundFormat[] = [
   { caps: 'audio/mpeg,mpegversion=4', elements: AAC_PARSER },
   { caps: 'audio/mpeg,mpegversion=1', elements: ['mpegaudioparse'] },
   { caps: 'audio/x-mulaw', elements: ['identity'] },
@@ -33,7 +34,7 @@ const PARSED_FORMATS: readonly Format[] = [
   { caps: 'audio/x-raw', elements: ['identity'] },
 ]
 
-const toTeeName = (branch: number) => `${PREFIX}-${branch}`
+const toTeeName = (branch: number) => `${NAME_PREFIX}-${branch}`
 const toElementName = (branch: number, suffix: string | number) => `${toTeeName(branch)}-${suffix}`
 
 /**
@@ -60,7 +61,7 @@ export const createParsedSoundElements = (origin: string) => createBranches(orig
  * Each branch ends in a tee. Unlike a sink, a tee does not make the pipeline wait for
  * formats that never arrive.
  */
-function createBranches(origin: string, formats: readonly Format[]): string {
+function createBranches(origin: string, formats: readonly SoundFormat[]): string {
   const branches = formats.map(({ caps, elements }, branch) => {
     const toName = (suffix: string | number) => toElementName(branch, suffix)
     return [
@@ -81,8 +82,8 @@ function createBranches(origin: string, formats: readonly Format[]): string {
 export function findSound(
   pipeline: Pipeline,
 ): { tee: string; caps: Caps; depayloader: string } | undefined {
-  const maxBranches = Math.max(RTP_FORMATS.length, PARSED_FORMATS.length)
-  for (let branch = 0; branch < maxBranches; branch++) {
+  // Both lists have the same number of formats.
+  for (const branch of RTP_FORMATS.keys()) {
     const tee = toTeeName(branch)
     const caps = pipeline.caps(tee, 'sink')
     if (caps) return { tee, caps, depayloader: toElementName(branch, 0) }
@@ -107,4 +108,5 @@ export function toCodecName({ name, fields }: Caps): string {
  * Whether a warning comes from an unused branch, because the source does not have
  * sound in this format.
  */
-export const isMissingSoundWarning = (warning: GstError) => (warning.debug ?? '').includes(PREFIX)
+export const isMissingSoundWarning = (warning: GstError) =>
+  (warning.debug ?? '').includes(NAME_PREFIX)

@@ -34,7 +34,7 @@ export interface SoundOrigin {
   /** Undefined if the timestamps of sound and pictures are already aligned. */
   lipSync: LipSync | undefined
   /** A live source drops sound that is not read in time. A file waits for its readers. */
-  live: boolean
+  isLive: boolean
 }
 
 /** A branch of a source's pipeline that provides the sound in one codec. */
@@ -73,7 +73,7 @@ export function openTap<Track>(
   codec: SoundCodec<Track>,
   listener: SoundListener<Track>,
 ): SoundTap | undefined {
-  const { pipeline, tee, caps, depayloader, lipSync, live } = origin
+  const { pipeline, tee, caps, depayloader, lipSync, isLive } = origin
   const isTranscoded = !codec.matches(caps)
   const decoder = isTranscoded ? findDecoder(caps) : undefined
   if (isTranscoded && !decoder) return undefined
@@ -102,10 +102,14 @@ export function openTap<Track>(
       if (sample.pts !== null) lipSync.recordArrival(depayloader, sample.pts)
       sample.release()
     })
-  const units = pipeline.samples(`${prefix}-units`, live ? LIVE_SAMPLES : FILE_SAMPLES, sample => {
-    handleUnit(sample)
-    sample.release()
-  })
+  const units = pipeline.samples(
+    `${prefix}-units`,
+    isLive ? LIVE_SAMPLES : FILE_SAMPLES,
+    sample => {
+      handleUnit(sample)
+      sample.release()
+    },
+  )
   // If the start fails, the pipeline reports the error in a message.
   branch.start().catch(() => {})
 
@@ -128,12 +132,12 @@ export function openTap<Track>(
  * sync, a second sink receives the packets as they arrive.
  */
 function createLaunch<Track>(
-  { lipSync, live }: SoundOrigin,
+  { lipSync, isLive }: SoundOrigin,
   codec: SoundCodec<Track>,
   decoder: string | undefined,
 ): string {
   const prefix = toElementPrefix(codec)
-  const leaky = live ? 'downstream' : 'no'
+  const leaky = isLive ? 'downstream' : 'no'
 
   const elements = [
     errorGuard(`sound-${codec.name}`),

@@ -32,7 +32,7 @@ export interface SoundSession {
   pipeline: Pipeline
   lipSync: LipSync | undefined
   /** A live source drops sound that is not read in time. */
-  live: boolean
+  isLive: boolean
 }
 
 /** The sound of a source, from the perspective of the source itself. */

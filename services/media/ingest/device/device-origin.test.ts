@@ -70,7 +70,7 @@ describe('Video4Linux camera', () => {
       domain: 'gst-resource-error-quark',
       code: 4,
     })
-    const fault = createDeviceOrigin('/dev/video0').fault(busy as unknown as GstError)
+    const fault = createDeviceOrigin('/dev/video0').explainError(busy as unknown as GstError)
     expect(fault).toMatchObject({
       message: '/dev/video0 is in use by another program: stop that program',
     })

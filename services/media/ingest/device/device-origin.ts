@@ -40,10 +40,10 @@ export function createDeviceOrigin(path: string): Origin {
     },
     configure: pipeline => pipeline.set('origin', 'device', path),
     picture: undefined,
-    live: true,
+    isLive: true,
     silenceMs: SILENCE_MS,
     hasNoH264: isNotNegotiated,
-    fault: error => createDeviceFault(error, path),
+    explainError: error => createDeviceFault(error, path),
   }
 }
 

@@ -24,9 +24,9 @@ export async function openFile(url: string, mediaRoots: readonly string[]): Prom
     sound: createParsedSoundElements('demux'),
     configure: pipeline => pipeline.set('origin', 'location', path),
     picture: await probeFile(path),
-    live: false,
+    isLive: false,
     silenceMs: undefined,
-    fault: cause =>
+    explainError: cause =>
       new SourceFault(`${path} cannot be played further: ${cause.message}`, {
         transient: false,
         cause,

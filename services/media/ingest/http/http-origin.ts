@@ -19,7 +19,7 @@ const MAX_REDIRECTS = 3
  * Opens MJPEG, MP4 or MPEG-TS from a camera over HTTP, or the live view of another Eyrie appliance.
  */
 export async function openHttp(address: AddressObject, context: OpenContext): Promise<Origin> {
-  const { stream, picture, live, timeline } = await probeRedirected(
+  const { stream, picture, isLive, timeline } = await probeRedirected(
     await openHttpStream(address, context),
     context,
   )
@@ -30,15 +30,15 @@ export async function openHttp(address: AddressObject, context: OpenContext): Pr
     elements: { h264: SOURCE, any: isJpeg ? JPEG_SOURCE : SOURCE },
     sound: createParsedSoundElements('demux'),
     configure(pipeline) {
-      stream.configure(pipeline, { live })
+      stream.configure(pipeline, { isLive })
       // Of several pictures in one piece of data, only the first is stamped.
       if (isJpeg) pipeline.fillTimes('jpeg', 'sink')
     },
     picture,
-    live,
+    isLive,
     timeline,
     silenceMs: SILENCE_MS,
-    fault: error => createDisconnectFault(error, stream),
+    explainError: error => createDisconnectFault(error, stream),
   }
 }
 

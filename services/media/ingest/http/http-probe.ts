@@ -18,7 +18,7 @@ const VIDEO_EXCEPT_JPEG = ANY_VIDEO.filter(caps => caps !== 'image/jpeg').join('
 export interface ProbedStream {
   picture: Picture
   /** False for a file, which is played in real time although it could be read faster. */
-  live: boolean
+  isLive: boolean
   timeline: Origin['timeline']
 }
 
@@ -82,7 +82,7 @@ export async function probeHttp(
   }
 
   try {
-    stream.configure(pipeline, { live: true })
+    stream.configure(pipeline, { isLive: true })
     pipeline.samples('first', { queue: 1, full: 'drop-newest' }, onSample)
 
     // After the promise is resolved, its rejection at the end of the sleep has no effect.
@@ -123,14 +123,14 @@ function describeStream(
   response: ResponseHead | undefined,
 ): ProbedStream {
   if (response?.anchorUs !== undefined) {
-    return { picture, live: true, timeline: { beginTicks, anchorUs: response.anchorUs } }
+    return { picture, isLive: true, timeline: { beginTicks, anchorUs: response.anchorUs } }
   }
   // JPEGs have no timestamps. They are stamped on arrival, so their time begins anew
   // with each connection.
-  if (picture.codec === 'jpeg') return { picture, live: true, timeline: undefined }
+  if (picture.codec === 'jpeg') return { picture, isLive: true, timeline: undefined }
   return {
     picture,
-    live: response?.length === undefined,
+    isLive: response?.length === undefined,
     timeline: { beginTicks, anchorUs: undefined },
   }
 }

@@ -16,10 +16,10 @@ export interface HttpStream {
   credentials: 'token' | 'password' | 'none'
   tlsInsecure: boolean
   /**
-   * Configures the element `souphttpsrc name=origin`. If `live`, pictures without timestamps
+   * Configures the element `souphttpsrc name=origin`. If `isLive`, pictures without timestamps
    * are stamped on arrival.
    */
-  configure(pipeline: Pipeline, options: { live: boolean }): void
+  configure(pipeline: Pipeline, options: { isLive: boolean }): void
   /** Returns the stream at another path of the same server; undefined for another server. */
   redirect(target: string): HttpStream | undefined
 }
@@ -65,12 +65,12 @@ function createStream(url: URL, location: URL, settings: RequestSettings): HttpS
     credentials: getCredentialKind(settings),
     tlsInsecure,
 
-    configure(pipeline, { live }) {
+    configure(pipeline, { isLive }) {
       const set = (property: string, value: string | number | boolean) =>
         pipeline.set('origin', property, value)
       set('location', location.href)
-      set('is-live', live)
-      set('do-timestamp', live)
+      set('is-live', isLive)
+      set('do-timestamp', isLive)
       set('retries', 0)
       set('iradio-mode', false)
       set('user-agent', 'Eyrie')

@@ -1,12 +1,12 @@
 import type { Log } from '@eyrie/kit'
 import { RecentCounter } from '@eyrie/kit/recent-counter'
 
-/** What is wrong with the messages of a sender, although they arrive. */
+/** Records why messages that a sender has sent cannot be used. */
 export interface MessageProblems {
   /** Counts a message that could not be read. */
   reject(reason: string): void
   /** Returns whether a message was ever rejected. */
-  hasRejections(): boolean
+  hasEverRejected(): boolean
   /** Describes the recent problems for the status of the source; undefined if there are none. */
   describe(): string | undefined
 }
@@ -33,18 +33,19 @@ export function createMessageProblems(options: MessageProblemsOptions): MessageP
   function describeRejections(): string | undefined {
     const { recent } = counter
     if (recent === 0) return undefined
-    return `${recent} messages could not be read; the last one because ${lastReason}`
+    const messages = recent === 1 ? '1 message' : `${recent} messages`
+    return `${messages} could not be read; the last one because ${lastReason}`
   }
 
   return {
     reject(reason) {
-      // Only the first message is logged, because the others usually have the same problem.
+      // A series of rejected messages is logged once, because they usually have the same problem.
       if (counter.recent === 0) log.warn({ source, address, reason }, 'failed to read message')
       counter.add()
       lastReason = reason
     },
 
-    hasRejections: () => lastReason !== undefined,
+    hasEverRejected: () => lastReason !== undefined,
     describe: () => describeRejections() ?? describeOtherTopics(options.otherTopics()),
   }
 }

@@ -145,7 +145,7 @@ export function createMessageSource(options: MessageSourceOptions): Source {
   function checkSilence() {
     if (lastReceivedAt === undefined) {
       const unreadable = `${name} has sent only unreadable messages`
-      if (problems.hasRejections()) updateStatus({ reason: problems.describe() ?? unreadable })
+      if (problems.hasEverRejected()) updateStatus({ reason: problems.describe() ?? unreadable })
       return
     }
     if (clock.now() - lastReceivedAt < MAX_SILENCE_MS) return

@@ -13,8 +13,8 @@ export interface Origin {
   name: string
   /**
    * GStreamer launch strings of the elements that provide the coded video: only H.264, only H.265,
-   * or any video. The first element is named `origin`. Addresses and secrets are set by `configure`
-   * instead, because launch strings appear in logs.
+   * or video of any codec. The first element is named `origin`. Addresses and secrets are set by
+   * `configure` instead, because launch strings appear in logs.
    */
   elements: { h264: string; h265?: string; any: string }
   /**
@@ -30,21 +30,22 @@ export interface Origin {
    * Whether packets arrive in real time. The packets of a file do not, so each is held
    * back until its time.
    */
-  live: boolean
+  isLive: boolean
   /**
-   * Set if the timestamps of the origin do not begin at 0. `beginTicks` is the running time of
+   * Set if the timestamps of the origin do not begin at 0, as those of a stream that has been
+   * running for a while. `beginTicks` is the running time of
    * the first picture, in 90 kHz ticks; `anchorUs` is the wall clock at running time 0, in µs
    * since 1970, if known.
    */
   timeline?: { beginTicks: number; anchorUs: number | undefined } | undefined
   /** Whether packets arrive over RTP, so that RTP statistics are available. */
-  rtp?: boolean
+  usesRtp?: boolean
   /** Time without a packet after which the origin counts as lost; undefined if it may be silent. */
   silenceMs: number | undefined
   /** Returns whether an error means that the origin has no H.264, but may have other video. */
   hasNoH264?(error: GstError): boolean
   /** Explains an error of the origin's elements to the user. */
-  fault(error: GstError): SourceFault | Promise<SourceFault>
+  explainError(error: GstError): SourceFault | Promise<SourceFault>
 }
 
 /** Dependencies of the functions that open an origin. */

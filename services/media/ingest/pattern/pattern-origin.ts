@@ -30,9 +30,10 @@ export function openPattern(url: string): Origin {
       }
     },
     picture: { codec: 'h264', width, height, pixelAspect: { numerator: 1, denominator: 1 }, fps },
-    live: false,
+    isLive: false,
     silenceMs: undefined,
-    fault: cause => new SourceFault(`${url} stopped: ${cause.message}`, { transient: true, cause }),
+    explainError: cause =>
+      new SourceFault(`${url} stopped: ${cause.message}`, { transient: true, cause }),
   }
 }
 

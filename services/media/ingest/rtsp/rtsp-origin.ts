@@ -61,10 +61,10 @@ export async function openRtsp(
       if (tlsInsecure) set('tls-validation-flags', 0)
     },
     picture: undefined,
-    live: true,
-    rtp: true,
+    isLive: true,
+    usesRtp: true,
     silenceMs: SILENCE_MS,
-    fault: error =>
+    explainError: error =>
       createRtspFault(error, { name, url, address, hasCredentials: username !== '', context }),
   }
 }

@@ -8,7 +8,7 @@ it('pictures that arrive before the start of the pipeline is noticed have correc
   const { pipeline } = launch(
     'videotestsrc is-live=true ! video/x-raw,framerate=50/1 ! appsink name=sink sync=false',
   )
-  const origin = { live: false, timeline: undefined, rtp: false }
+  const origin = { isLive: false, timeline: undefined, usesRtp: false }
   const anchor = createWallClockAnchor({ pipeline, origin, clock: systemClock })
   const timesUs: number[] = []
   pipeline.samples('sink', { queue: 4, full: 'drop-oldest' }, sample => {

@@ -27,7 +27,7 @@ export interface WallClockAnchor {
 
 export interface WallClockAnchorOptions {
   pipeline: Pipeline
-  origin: Pick<Origin, 'live' | 'timeline' | 'rtp'>
+  origin: Pick<Origin, 'isLive' | 'timeline' | 'usesRtp'>
   clock: Clock
 }
 
@@ -105,10 +105,10 @@ export function createWallClockAnchor(options: WallClockAnchorOptions): WallCloc
     },
 
     addPacket(sample) {
-      if (!origin.live) return
+      if (!origin.isLive) return
       if (origin.timeline) return preventFutureTime(sample)
 
-      const packet = origin.rtp ? pipeline.newestRtpPacket(DEPAYLOADER) : null
+      const packet = origin.usesRtp ? pipeline.newestRtpPacket(DEPAYLOADER) : null
       if (packet) cameraTime.addPacket(packet)
       // The camera's clock is followed with every packet.
       const intervalMs = followsCamera ? 0 : ADJUST_INTERVAL_MS

@@ -31,7 +31,8 @@ export interface ArchiveOptions {
 /** How far a segment has been written. The end is in µs since 1970. */
 type Growth = Pick<SegmentRow, 'endUs' | 'bytes'>
 
-type DeletedFile = Pick<StoredFile, 'id' | 'file'>
+/** A file to delete. Without an id it is not indexed. */
+type FileToDelete = Pick<StoredFile, 'id' | 'file'>
 
 /** Number and size of the deleted files, and the files that could not be deleted. */
 interface DeletionResult {
@@ -75,25 +76,25 @@ export function createArchive({
   /** Files that could not be indexed, by their path relative to the folder. */
   const damagedFiles = new Map<string, StoredFile>()
   const files = createFileQueries(index, damagedFiles)
-  const failures = createDeletionFailures(now)
+  const deletionFailures = createDeletionFailures(now)
   let isRebuilding = unindexedFiles.length > 0
 
   const withGrowth = (row: SegmentRow): SegmentRow => ({ ...row, ...growing.get(row.id) })
 
-  function deleteFile(file: DeletedFile) {
+  function deleteFile(file: FileToDelete) {
     removeFromDisk(file)
     removeFromIndex(file)
   }
 
-  function removeFromDisk({ file }: DeletedFile) {
+  function removeFromDisk({ file }: FileToDelete) {
     const path = join(folder, file)
     // If this is interrupted, the file of the segment is found again, but metadata alone is not.
     unlinkIfExists(toMetadataPath(path))
     unlinkIfExists(path)
-    failures.remove(file)
+    deletionFailures.remove(file)
   }
 
-  function removeFromIndex({ id, file }: DeletedFile) {
+  function removeFromIndex({ id, file }: FileToDelete) {
     if (id === undefined) damagedFiles.delete(file)
     else index.remove(id)
   }
@@ -160,7 +161,15 @@ export function createArchive({
      */
     applyRetention: (nowUs: number): Promise<RetentionResult> =>
       applyRetention(
-        { index, files, reserve, measureDisk, failures, removeFromDisk, removeFromIndex },
+        {
+          index,
+          files,
+          reserve,
+          measureDisk,
+          failures: deletionFailures,
+          removeFromDisk,
+          removeFromIndex,
+        },
         nowUs,
       ),
     /**

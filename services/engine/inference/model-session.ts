@@ -9,15 +9,19 @@ import { createDetectionDecoder } from './detection-decoder.ts'
 import { findRingMismatch } from './model-view.ts'
 
 /**
- * A model that is loaded in the memory of an inference worker. It reads frames from rings,
- * buffers in shared memory.
+ * A model that is loaded in the memory of an inference worker. It reads frames from rings, which
+ * are buffers in shared memory.
  */
 export interface ModelSession {
   /**
-   * Detects objects in frame `n` of a ring. Returns `overwritten` if the ring no
-   * longer holds the frame.
+   * Detects objects in a frame of a ring. Returns `overwritten` if the ring no longer holds the
+   * frame.
    */
-  detect(ring: RingReader, n: number, thresholds: Thresholds): Promise<Detections | 'overwritten'>
+  detect(
+    ring: RingReader,
+    frameNumber: number,
+    thresholds: Thresholds,
+  ): Promise<Detections | 'overwritten'>
   close(): Promise<void>
 }
 
@@ -61,9 +65,9 @@ export async function openModelSession(
   }
 
   return {
-    detect: async (ring, n, thresholds) => {
+    detect: async (ring, frameNumber, thresholds) => {
       const { pixels, tensor } = getBuffer(ring)
-      if (ring.read(n, pixels) === 'overwritten') return 'overwritten'
+      if (ring.read(frameNumber, pixels) === 'overwritten') return 'overwritten'
       if (tensor.type === 'float32') normalize(pixels, tensor.data as Float32Array, card.input)
 
       const outputs = await session.run({ [card.input.name]: tensor }, [output.name])

@@ -52,11 +52,11 @@ export function issueTicket(
   context: ExportContext & Pick<ApiContext, 'internalToken'>,
   source: number,
 ): StreamTicket {
-  const { configuration, internalToken = '' } = context
+  const { configuration, internalToken } = context
   // Throws if the source is unknown.
   configuration.sources.get(source)
   const stream = findStream(context, source)
-  if (!stream) {
+  if (!stream || internalToken === undefined) {
     throw new EyrieError('unavailable', 'the media service is not connected: try again later')
   }
   const expiresAtMs = Date.now() + TICKET_LIFETIME_S * 1000

@@ -28,10 +28,10 @@ export interface ElementPort {
  * earlier ones have set.
  */
 export function serveElement({ send, end, pictures }: ElementPort): (message: ToElement) => void {
-  /** What `load` has loaded. */
+  // Set by `load`.
   let source: ElementSource | undefined
   let definition: ElementDefinition | undefined
-  /** What `open` has opened. */
+  // Set by `open`.
   let element: Element | undefined
   let state: ElementState | undefined
 
@@ -47,8 +47,8 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   /** Number of the last frame for which `process` was called. */
   let frameNumber: number | undefined
   const { fetch, storage, infer, handleReply } = createCallingFunctions(send, () => frameNumber)
-  const { clock, advance } = createStreamClock()
-  const { metrics, collect } = createElementMetrics()
+  const { clock, advance: advanceClock } = createStreamClock()
+  const { metrics, collect: collectMetrics } = createElementMetrics()
 
   async function load(requested: ElementSource): Promise<ElementAnswer> {
     source = requested
@@ -75,17 +75,17 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     const picture = ring && pictures.read(ring, frame.n)
     if (picture === 'overwritten') return { type: 'overwritten' }
 
-    advance(frame)
+    advanceClock(frame)
     frameNumber = frame.n
     const result = await element!.process(frame, picture)
     const { user, system } = process.threadCpuUsage(cpuBefore)
     const cpuMs = (user + system) / MICROSECONDS_PER_MS
-    const changedMetrics = collect()
+    const changedMetrics = collectMetrics()
     return { type: 'processed', result, cpuMs, ...(changedMetrics && { metrics: changedMetrics }) }
   }
 
   /** Sends the result or the error of `work` as the answer to the current request. */
-  async function answerWith(work: () => Promise<ElementAnswer>): Promise<void> {
+  async function sendAnswer(work: () => Promise<ElementAnswer>): Promise<void> {
     try {
       send(await work())
     } catch (error) {
@@ -96,15 +96,15 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   return message => {
     switch (message.type) {
       case 'load':
-        return void answerWith(() => load(message))
+        return void sendAnswer(() => load(message))
       case 'open':
-        return void answerWith(open)
+        return void sendAnswer(open)
       case 'process':
-        return void answerWith(() => processFrame(message.frame, message.ring))
+        return void sendAnswer(() => processFrame(message.frame, message.ring))
       case 'save':
-        return void answerWith(async () => ({ type: 'saved', ...state!.save() }))
+        return void sendAnswer(async () => ({ type: 'saved', ...state!.save() }))
       case 'restore':
-        return void answerWith(async () => ({ type: 'restored', ...state!.restore(message.state) }))
+        return void sendAnswer(async () => ({ type: 'restored', ...state!.restore(message.state) }))
       case 'reply':
         return handleReply(message)
       case 'close':

@@ -39,7 +39,7 @@ export type ShadowAcceptance = z.infer<typeof shadowAcceptance>
 
 const count = z.int().min(0)
 
-/** What one version has done with the frames that both versions have processed. */
+/** The results of one version, on the frames that both versions have processed. */
 export const shadowSide = z
   .strictObject({
     failures: count.meta({ description: 'How often the element has failed during the run' }),
@@ -100,7 +100,7 @@ export const shadowReport = z
     channels: z.array(shadowComparison),
     verdict: z.enum(['unknown', 'same', 'different', 'worse']).meta({
       description:
-        'worse: the version has failed more often, or exceeds its budget; different: its results differ; unknown: no frame was compared',
+        'worse: the version has failed more often, or exceeds its budget; different: its results differ; same: neither; unknown: no frame was compared',
     }),
     findings: z
       .array(z.string())

@@ -57,7 +57,7 @@ const deviceInput = z.strictObject({
 export const deviceStatus = z.enum(['unknown', 'online', 'offline', 'error']).meta({
   description: [
     'online: a channel of the device is active',
-    'offline: none is, or the engine is offline',
+    'offline: no channel of the device is active, or the engine is offline',
     'error: the engine needs an action',
     'unknown: the device has no channels, or the engine has not been contacted yet',
   ].join('; '),

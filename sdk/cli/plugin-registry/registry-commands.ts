@@ -85,7 +85,29 @@ export const searchPluginsCommand: Command = {
   },
 }
 
-/** Separates the words, which are the arguments before the first option, from the options. */
+/** `eyrie plugin mirror`: copies a registry. */
+export const mirrorPluginsCommand: Command = {
+  usage: '<folder|url> <folder>',
+  about:
+    'Copies a registry into a folder, such as on a USB stick, for machines without a network. Copies only the versions that the\n' +
+    'folder does not have yet, and deletes none.',
+
+  async run(args, terminal) {
+    const { positionals } = parseArguments(args, {}, ['registry', 'folder'])
+    const [source, folder] = positionals
+    const { copied, total } = await mirrorRegistry(openRegistry(source), requireFolder(folder))
+    writeSuccess(
+      terminal.out,
+      'mirrored',
+      `${total} versions into ${folder}, ${copied} of them new`,
+    )
+  },
+}
+
+/**
+ * Separates the words, which are the arguments before the first option, from the options. Their
+ * number is not fixed, as `parseArguments` expects it.
+ */
 function splitWords(args: string[]): { words: string[]; options: string[] } {
   const firstOption = args.findIndex(arg => arg.startsWith('-'))
   if (firstOption < 0) return { words: args, options: [] }
@@ -116,26 +138,10 @@ function printRejected({ rejected }: RegistryIndex, err: Output): void {
   }
 }
 
-/** `eyrie plugin mirror`: copies a registry. */
-export const mirrorPluginsCommand: Command = {
-  usage: '<folder|url> <folder>',
-  about:
-    'Copies a registry into a folder, such as on a USB stick, for machines without a network. Copies only the versions that the\n' +
-    'folder does not have yet, and deletes none.',
-
-  async run(args, terminal) {
-    const { positionals } = parseArguments(args, {}, ['registry', 'folder'])
-    const [source, folder] = positionals
-    const { copied, total } = await mirrorRegistry(openRegistry(source), requireFolder(folder))
-    writeSuccess(
-      terminal.out,
-      'mirrored',
-      `${total} versions into ${folder}, ${copied} of them new`,
-    )
-  },
-}
-
-/** Returns a location that is a folder. Throws `UsageError` for an address: it is read-only. */
+/**
+ * Returns a location that is a folder. Throws `UsageError` for an address, because a registry on a
+ * web server is read-only.
+ */
 function requireFolder(location: string): string {
   if (!isAddress(location)) return location
   throw new UsageError(

@@ -47,8 +47,8 @@ export interface Events {
   fetchSnapshots(database: Database, signal: AbortSignal): Promise<void>
   /**
    * Creates the event partitions of the coming weeks, and deletes all data that is older than the
-   * retention at the time `nowMs` (epoch ms). Returns whether all is done: if the table of events
-   * is in use, its part is left to the next run. Rejects if `signal` aborts.
+   * retention at the time `nowMs` (epoch ms). Resolves to false if the table of events was in use,
+   * so that its partitions are left to the next run. Rejects if `signal` aborts.
    */
   applyRetention(database: Database, nowMs: number, signal: AbortSignal): Promise<boolean>
 }

@@ -23,13 +23,11 @@ export const redactStoredAddress = (stored: string): string => mapAddress(stored
  * are returned unchanged.
  */
 export const decryptAddress = (stored: string, secrets: Secrets): string =>
-  mapAddress(stored, url =>
-    mapSecrets(url, secret => (isEncrypted(secret) ? secrets.decrypt(secret) : secret)),
-  )
+  mapAddressSecrets(stored, secret => (isEncrypted(secret) ? secrets.decrypt(secret) : secret))
 
 /** Encrypts the secrets that an earlier release has stored in plain text. */
 export const encryptPlainSecrets = (stored: string, secrets: Secrets): string =>
-  mapAddress(stored, url => mapSecrets(url, secret => encryptOnce(secret, secrets)))
+  mapAddressSecrets(stored, secret => encryptOnce(secret, secrets))
 
 const encryptOnce = (secret: string, { encrypt }: Secrets) =>
   isEncrypted(secret) ? secret : encrypt(secret)
@@ -63,8 +61,8 @@ export function encryptAddress(
     stored === undefined ? undefined : findSecret(completeAddress(stored), location)
 
   const toStoredSecret = (secret: string, location: SecretLocation) => {
-    // A secret that looks encrypted is encrypted, too. Otherwise a client could have management
-    // decrypt a text of a copied database.
+    // A secret that looks encrypted is encrypted, too. Otherwise a client could send an encrypted
+    // secret from a copy of the database, and management would decrypt it.
     if (secret !== REDACTED) return secrets.encrypt(secret)
 
     const storedSecret = findStored(location)
@@ -82,7 +80,7 @@ export function encryptAddress(
     }
     return encryptOnce(storedSecret, secrets)
   }
-  return mapAddress(address, url => mapSecrets(url, toStoredSecret))
+  return mapAddressSecrets(address, toStoredSecret)
 }
 
 /** The scheme of addresses without one. The protocol of the stream determines the real one. */
@@ -98,6 +96,12 @@ export function completeAddress(text: string): string {
   const isComplete = address.startsWith('/') || /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
   return isComplete ? address : SCHEME + address
 }
+
+/** Replaces each password and token in an address. */
+const mapAddressSecrets = (
+  address: string,
+  map: (secret: string, location: SecretLocation) => string,
+): string => mapAddress(address, url => mapSecrets(url, map))
 
 /** Maps an address as a URL. An address without a scheme remains without one. */
 function mapAddress(text: string, map: (url: string) => string): string {

@@ -25,12 +25,12 @@ export interface SourcePlacementChange {
  * not change the site.
  */
 export const updateSitePlacement = (tx: Transaction, change: SitePlacementChange) =>
-  // `change` includes the id, because an update must set at least one column.
+  // The change includes the id, because an update must set at least one column.
   tx.update(site).set(change).where(eq(site.site_id, change.site_id)).returning()
 
 /**
  * Updates the placement of a source, and moves the source if the change names another engine.
- * Returns the updated rows: none if the caller may not change the source.
+ * Returns the rows before the move: none if the caller may not change the source.
  */
 export async function updateSourcePlacement(
   tx: Transaction,
@@ -38,7 +38,6 @@ export async function updateSourcePlacement(
 ) {
   const rows = await tx
     .update(source)
-    // Includes the id, because an update must set at least one column.
     .set({ source_id: sourceId, ...fields })
     .where(eq(source.source_id, sourceId))
     .returning()
@@ -56,7 +55,8 @@ export async function updateSourcePlacement(
  */
 export async function applyMoves(tx: Transaction, moves: readonly SourceMove[]): Promise<void> {
   for (const [index, move] of moves.entries()) {
-    if (await moveSource(tx, move)) continue
+    const wasMoved = await moveSource(tx, move)
+    if (wasMoved) continue
     throw fieldError(
       `moves.${index}.from_engine_id`,
       'the source is not on this engine any more, or already on the other one: request a new plan',

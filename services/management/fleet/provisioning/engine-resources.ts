@@ -6,9 +6,9 @@ import type { PipelineFields } from './desired-state.ts'
 import type { SourceFields } from './source-fields.ts'
 
 /**
- * Creates the operations on the sources of an engine. A `sid` is an id that the engine has
- * assigned. `findSettings` returns settings that are not part of the stored configuration. A source
- * that is created again gets the settings that it had before.
+ * Creates the operations on the sources of an engine. A `sid` is the id that the engine has
+ * assigned to a source; a `recordId` is its id in the database. `findSettings` returns the settings
+ * that clients have made on the engine itself, so that a source that is created again keeps them.
  */
 export function createSourceResource(
   engine: Client,
@@ -77,15 +77,18 @@ export function createPipelineResource(
 }
 
 /**
- * Hides the password in the same way as the engine hides it in its responses, so that
- * both can be compared.
+ * Hides the password as the engine does in its responses, so that a stored source can be compared
+ * with one of the engine.
  */
 export const redactSource = (fields: SourceFields): SourceFields => ({
   ...fields,
   address: redactAddress(fields.address),
 })
 
-/** Sorts the sources, so that pipelines can be compared: the order of sources has no meaning. */
+/**
+ * Gives equal pipelines an equal form: the order of sources has no meaning, and a missing usecase
+ * is the empty one.
+ */
 export const normalizePipeline = (pipeline: Pipeline) => ({
   ...pipeline,
   usecase: pipeline.usecase ?? '',

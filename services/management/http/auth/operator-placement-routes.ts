@@ -31,9 +31,9 @@ import { readOffer, withdrawOffer } from '../../system-alerts/placement-offer.ts
 const MAX_BODY_BYTES = 256 * 1024
 
 /**
- * Routes that the command line calls to manage placement, which decides on which engine each source
- * runs, and the tokens with which engines join. `database` throws `EyrieError` (`unavailable`)
- * while the database is unreachable.
+ * Routes with which the command line manages placement and join tokens. The placement of a source
+ * is the engine that runs it. An engine joins the fleet with a join token. `database` throws
+ * `EyrieError` (`unavailable`) while the database is unreachable.
  */
 export function createOperatorPlacementRoutes(database: () => Database): Hono {
   const app = new Hono()
@@ -48,6 +48,7 @@ export function createOperatorPlacementRoutes(database: () => Database): Hono {
     await transact(async tx => {
       for (const { to_engine_id: toEngineId } of moves) await assertEngineExists(tx, toEngineId)
       await applyMoves(tx, moves)
+      // The offer was calculated for the placement before these moves.
       await withdrawOffer(tx)
     })
     return c.json({})
@@ -103,8 +104,9 @@ async function assertEngineExists(tx: Transaction, engineId: string): Promise<vo
 }
 
 /**
- * Throws `EyrieError` (`id`) if a record does not exist: an update or a query has returned no row.
+ * Throws `EyrieError` (`id`) if a query or an update of a record has returned no row. `kind` is the
+ * kind of record, such as `source`.
  */
-function assertFound(rows: readonly unknown[], record: string, id: string): void {
-  if (rows.length === 0) throw new EyrieError('id', `there is no ${record} ${id}`)
+function assertFound(rows: readonly unknown[], kind: string, id: string): void {
+  if (rows.length === 0) throw new EyrieError('id', `there is no ${kind} ${id}`)
 }

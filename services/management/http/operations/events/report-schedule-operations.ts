@@ -24,10 +24,7 @@ import {
 import { assertChanged } from '../../api/policy-errors.ts'
 import { assertReferencesExist } from '../../api/references.ts'
 
-/**
- * API operations on scheduled reports. `nowMs` returns epoch ms. `assertChanged` throws if the
- * caller may read a schedule but not change it.
- */
+/** API operations on scheduled reports. `nowMs` returns epoch ms. */
 export const reportScheduleOperations = (nowMs: () => number) => [
   defineOperation(reportScheduleRoutes.create, async ({ input, caller }, tx) => {
     await assertChannelsOnSite(tx, input.channel_ids, input.site_id)
@@ -35,7 +32,7 @@ export const reportScheduleOperations = (nowMs: () => number) => [
     const created = firstRow(
       await tx
         .insert(reportSchedule)
-        .values({ ...input, ...toOwner(caller, nowMs()), last_day: lastDay })
+        .values({ ...input, ...toSavedColumns(caller, nowMs()), last_day: lastDay })
         .returning({ report_schedule_id: reportSchedule.report_schedule_id }),
     )
     return { createdId: created.report_schedule_id }
@@ -44,15 +41,16 @@ export const reportScheduleOperations = (nowMs: () => number) => [
   defineOperation(reportScheduleRoutes.update, async ({ input, caller }, tx) => {
     const { report_schedule_id: reportScheduleId, ...fields } = input
     await assertChannelsOnSite(tx, fields.channel_ids, fields.site_id)
-    const isSchedule = eq(reportSchedule.report_schedule_id, reportScheduleId)
-    const lockedRows = await tx.select().from(reportSchedule).where(isSchedule).for('update')
-    // Postgres locks only rows that the caller may change.
+    const condition = eq(reportSchedule.report_schedule_id, reportScheduleId)
+    const lockedRows = await tx.select().from(reportSchedule).where(condition).for('update')
+    // Without a row, the caller may not change the schedule: Postgres locks only rows that may be
+    // changed.
     const before = assertChanged(lockedRows)
     const lastDay = await findLastDayAfterUpdate(tx, { before, fields }, nowMs())
     await tx
       .update(reportSchedule)
-      .set({ ...fields, ...toOwner(caller, nowMs()), last_day: lastDay, report_problem: '' })
-      .where(isSchedule)
+      .set({ ...fields, ...toSavedColumns(caller, nowMs()), last_day: lastDay, report_problem: '' })
+      .where(condition)
   }),
 
   defineOperation(reportScheduleRoutes.delete, async ({ input }, tx) => {
@@ -82,10 +80,9 @@ export const reportScheduleOperations = (nowMs: () => number) => [
 ]
 
 /**
- * Returns the columns about the user who saves a schedule. Its reports are created with the rights
- * of this user.
+ * Returns who saves a schedule, and when. The reports are created with the rights of this user.
  */
-const toOwner = ({ user_id, actor }: Principal, nowMs: number) => ({
+const toSavedColumns = ({ user_id, actor }: Principal, nowMs: number) => ({
   user_id,
   saved_by: actor,
   saved_at: new Date(nowMs),

@@ -10,8 +10,8 @@ import { defineOperation, type Operation } from '../../api/operation.ts'
 type AlertRow = typeof alert.$inferSelect
 
 /**
- * API operations on the policies of alerts. The policy of an alert decides of which of its
- * notifications people are informed.
+ * API operations on the policies of alerts. The policy of an alert decides which of its
+ * notifications are sent to people.
  */
 export const alertPolicyOperations: Operation[] = [
   defineOperation(alertPolicyRoutes.getPolicy, async ({ input }, tx) => ({
@@ -44,7 +44,8 @@ async function readPolicy(tx: Transaction, row: AlertRow) {
 
 /**
  * Throws `EyrieError` (`syntax`) if the release threshold is on the wrong side of the threshold. An
- * alert that fires above its threshold is released below it, and vice versa.
+ * alert that fires above its threshold is released below it, and vice versa. An alert that compares
+ * for equality has no release threshold.
  */
 function assertReleaseThreshold(row: AlertRow, releaseThreshold: number | null): void {
   if (releaseThreshold === null) return
@@ -61,6 +62,6 @@ function assertReleaseThreshold(row: AlertRow, releaseThreshold: number | null):
   const limit = firesAbove ? 'at most' : 'at least'
   throw fieldError(
     'release_threshold',
-    `must be ${limit} ${row.alert_threshold}, the threshold of the alert, whose condition is ${condition}`,
+    `must be ${limit} ${row.alert_threshold}, which is the threshold of this alert (condition ${condition})`,
   )
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { linkToPosition } from './deep-link.ts'
+import { keepUrlAtPosition } from './deep-link.ts'
 
 const FRAME_MS = 40
 /** Longer than the URL waits for the next frame. */
@@ -24,7 +24,7 @@ describe('link to the frame on display', () => {
   function open({ playing = false } = {}) {
     const position = signal<number | undefined>(0)
     const isPlaying = signal(playing)
-    const close = linkToPosition(7, { position, isPlaying })
+    const close = keepUrlAtPosition(7, { position, isPlaying })
     onTestFinished(close)
     return { position, isPlaying, close }
   }

@@ -21,27 +21,27 @@ export function readLinkedTime(): number | undefined {
  * Writes the position of paused playback to the URL of the page, so that the URL links to
  * the frame on display.
  */
-export function useDeepLink(stream: number, playback: Playback | undefined): void {
-  useEffect(() => playback && linkToPosition(stream, playback), [stream, playback])
+export function useDeepLink(streamId: number, playback: Playback | undefined): void {
+  useEffect(() => playback && keepUrlAtPosition(streamId, playback), [streamId, playback])
 }
 
-/** Does so until the returned function is called. */
-export function linkToPosition(
-  stream: number,
+/** Keeps the URL at the position until the returned function is called. */
+export function keepUrlAtPosition(
+  streamId: number,
   { position, isPlaying }: Pick<Playback, 'position' | 'isPlaying'>,
 ): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const writeUrl = () => {
     if (isPlaying.value || position.value === undefined) return
     const at = new Date(position.value).toISOString()
-    history.replaceState(null, '', `/recordings/${stream}?at=${at}`)
+    history.replaceState(null, '', `/recordings/${streamId}?at=${at}`)
   }
-  const scheduleUrl = () => {
+  const scheduleWrite = () => {
     clearTimeout(timer)
     timer = setTimeout(writeUrl, REST_MS)
   }
 
-  const unsubscribes = [position.subscribe(scheduleUrl), isPlaying.subscribe(scheduleUrl)]
+  const unsubscribes = [position.subscribe(scheduleWrite), isPlaying.subscribe(scheduleWrite)]
   return () => {
     clearTimeout(timer)
     for (const unsubscribe of unsubscribes) unsubscribe()

@@ -15,6 +15,7 @@ import {
 } from '../../../test/fixtures/engine/plugin-package.ts'
 import type { TestPlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
+import { MESSAGE_SOCKET } from '../plugin-host/sandbox/process/process-descriptors.ts'
 
 let data: string
 let engine: Service
@@ -44,6 +45,17 @@ const withModule = (content: string) =>
       entry.name.endsWith('element.ts') ? { ...entry, content } : entry,
     ),
   )
+
+/** A module that writes the value of an expression to the socket to the engine, without an end. */
+const writeToEngine = (text: string) => `
+  import { writeSync } from 'node:fs'
+  for (;;) {
+    try {
+      writeSync(${MESSAGE_SOCKET}, ${text})
+    } catch {
+      // The engine has not read what was written before.
+    }
+  }`
 
 /** A plugin that contains the file `model.onnx`, and describes a model with these fields. */
 const withModel = (fields: object) => {
@@ -273,9 +285,21 @@ describe('plugin upload rejects without a trace a package that', () => {
     ],
     [
       'sends a forged result',
-      () => withModule('process.send({ problem: 7 })\nawait new Promise(() => {})'),
+      () => withModule(writeToEngine(`'{"problem":7}\\n'`)),
       400,
       /sent an unexpected message/,
+    ],
+    [
+      'sends a result that is not JSON',
+      () => withModule(writeToEngine(`'problem\\n'`)),
+      400,
+      /sent an unexpected message/,
+    ],
+    [
+      'sends a result without an end',
+      () => withModule(writeToEngine(`'x'.repeat(1000)`)),
+      400,
+      /sent a message that is too long/,
     ],
     [
       'has an element of another plugin',

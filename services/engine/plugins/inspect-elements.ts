@@ -1,11 +1,17 @@
+import type { Socket } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
-import { type LaunchedProcess, launch, launchNode } from '@eyrie/kit/launcher/launch'
-import type { LaunchReport } from '@eyrie/kit/launcher/launch-report'
+import {
+  type LaunchedProcess,
+  type LaunchOptions,
+  launch,
+  launchNode,
+} from '@eyrie/kit/launcher/launch'
 import { z } from 'zod'
 import { ENGINE_CODE } from '../isolation/engine-code.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import { MESSAGE_SOCKET } from '../plugin-host/sandbox/process/process-descriptors.ts'
 import {
   assertPythonInstalled,
   createPythonCommand,
@@ -29,12 +35,12 @@ const LIMITS = {
 }
 const MAX_PROBLEM_LENGTH = 2000
 
-/** Maximum size of migrated arguments, in characters of JSON. */
-const MAX_ARGS_LENGTH = 2 ** 20
+/** Maximum length of the answer, which contains migrated arguments, in characters of JSON. */
+const MAX_ANSWER_LENGTH = 2 ** 20
 
 /**
- * The answer of the inspection process. It is validated, because the code of the plugin
- * can send messages, too.
+ * The answer of the inspection process: a line of JSON. It is limited and validated, because the
+ * code of the plugin can write to the socket, too.
  */
 const inspectionAnswer = z.object({
   problem: z.string().max(MAX_PROBLEM_LENGTH).optional(),
@@ -73,9 +79,7 @@ export async function migrateArgs(
   signal: AbortSignal,
 ): Promise<(Record<string, unknown> | null)[]> {
   const { problem, migrated } = await runInspection({ elements }, migrations, signal)
-  const isComplete =
-    migrated?.length === migrations.length && JSON.stringify(migrated).length <= MAX_ARGS_LENGTH
-  if (problem === undefined && isComplete) return migrated
+  if (problem === undefined && migrated?.length === migrations.length) return migrated
   const reason = problem ?? 'it sent an unexpected answer'
   throw new EyrieError(
     'reference',
@@ -92,46 +96,84 @@ async function runInspection(
   // All elements of a plugin are exported by the same module.
   const { entry } = elements[0]!
   const inspection = isPython(entry) ? startPython(entry, signal) : startNode(entry, signal)
-  const names = elements.map(({ manifest }) => manifest.name)
   const needsArrays = elements.some(
     ({ manifest }) => manifest.needs.includes('pixels') || manifest.capabilities?.inference,
   )
-  const answer = waitForAnswer(inspection)
-  inspection.child.send({
+  const request: InspectionRequest = {
     entry,
-    elements: names,
+    elements: elements.map(({ manifest }) => manifest.name),
     needsArrays,
     migrations,
-  } satisfies InspectionRequest)
-  const result = await answer
-  inspection.child.kill('SIGKILL')
-  return result
+  }
+
+  const { child } = inspection
+  const ended = describeEnd(inspection)
+  const socket = (child.stdio as readonly unknown[])[MESSAGE_SOCKET] as Socket
+  // The end of the process is reported by its event.
+  socket.on('error', () => {})
+  socket.write(`${JSON.stringify(request)}\n`)
+  const line = await readLine(socket)
+  const answer = line === undefined ? { problem: await ended } : parseAnswer(line)
+  child.kill('SIGKILL')
+  return answer
 }
 
-/** Returns the answer of the inspection process, or the problem because of which it sends none. */
-function waitForAnswer({ child, report }: LaunchedProcess): Promise<InspectionAnswer> {
-  // The first event decides: a process exits after it has answered.
+/**
+ * Returns the first line that arrives, or its beginning if it is longer than an answer may be;
+ * undefined if the socket is closed before the line ends.
+ */
+async function readLine(socket: Socket): Promise<string | undefined> {
+  let text = ''
+  try {
+    for await (const chunk of socket.setEncoding('utf8')) {
+      text += chunk
+      const isComplete = chunk.includes('\n')
+      if (isComplete) return text.slice(0, text.indexOf('\n'))
+      if (text.length > MAX_ANSWER_LENGTH) return text
+    }
+  } catch {
+    // The process has ended.
+  }
+  return undefined
+}
+
+function parseAnswer(line: string): InspectionAnswer {
+  if (line.length > MAX_ANSWER_LENGTH)
+    return { problem: 'the plugin sent a message that is too long' }
+  try {
+    return inspectionAnswer.parse(JSON.parse(line))
+  } catch {
+    return { problem: 'the plugin sent an unexpected message' }
+  }
+}
+
+/** Returns why the inspection process has ended without an answer, when it has. */
+function describeEnd({ child, report }: LaunchedProcess): Promise<string> {
   return new Promise(resolve => {
-    child.once('message', message => {
-      const parsed = inspectionAnswer.safeParse(message)
-      resolve(parsed.success ? parsed.data : { problem: 'the plugin sent an unexpected message' })
+    child.on('error', () => resolve('the inspection process failed to start'))
+    child.once('exit', async (code, killedBy) => {
+      const launched = await report
+      if ('error' in launched) {
+        resolve(`the inspection process failed to start: ${launched.error}`)
+      } else if (killedBy) {
+        resolve(`loading takes longer than ${LOAD_TIMEOUT_MS / 1000} s`)
+      } else {
+        resolve(`the process exited with code ${code} while loading`)
+      }
     })
-    child.on('error', () => resolve({ problem: 'the inspection process failed to start' }))
-    child.once('exit', async (code, killedBy) =>
-      resolve({ problem: describeExit(await report, code, killedBy) }),
-    )
   })
 }
 
-function describeExit(
-  report: LaunchReport,
-  code: number | null,
-  killedBy: NodeJS.Signals | null,
-): string {
-  if ('error' in report) return `the inspection process failed to start: ${report.error}`
-  if (killedBy) return `loading takes longer than ${LOAD_TIMEOUT_MS / 1000} s`
-  return `the process exited with code ${code} while loading`
-}
+/**
+ * Node's own message channel would read a message of any length, and throw in the engine if it is
+ * not JSON.
+ */
+const toLaunchOptions = (signal: AbortSignal): LaunchOptions => ({
+  output: 'ignore',
+  timeoutMs: LOAD_TIMEOUT_MS,
+  signal,
+  descriptors: ['pipe'],
+})
 
 /** Throws `EyrieError` (`syntax`) if the machine has no Python. */
 function startPython(entry: string, signal: AbortSignal): LaunchedProcess {
@@ -140,8 +182,8 @@ function startPython(entry: string, signal: AbortSignal): LaunchedProcess {
   } catch (cause) {
     throw syntaxError('', (cause as Error).message, { cause })
   }
-  const options = { output: 'ignore', timeoutMs: LOAD_TIMEOUT_MS, signal } as const
-  return launch(createPythonCommand('inspect'), createPythonPolicy(entry, LIMITS), options)
+  const policy = createPythonPolicy(entry, LIMITS)
+  return launch(createPythonCommand('inspect'), policy, toLaunchOptions(signal))
 }
 
 function startNode(entry: string, signal: AbortSignal): LaunchedProcess {
@@ -153,9 +195,5 @@ function startNode(entry: string, signal: AbortSignal): LaunchedProcess {
     ...read.map(path => `--allow-fs-read=${path}`),
     `--max-old-space-size=${MAX_HEAP_MIB}`,
   ] as const
-  return launchNode(
-    command,
-    { read, limits: LIMITS },
-    { output: 'ignore', timeoutMs: LOAD_TIMEOUT_MS, signal },
-  )
+  return launchNode(command, { read, limits: LIMITS }, toLaunchOptions(signal))
 }

@@ -1,16 +1,21 @@
+import { once } from 'node:events'
+import { Socket } from 'node:net'
 import { dirname } from 'node:path'
+import { createInterface } from 'node:readline'
 import { describeError } from '@eyrie/element/error-location'
 import { loadElement, resolveSdk } from '../plugin-host/protocol/load-element.ts'
+import { MESSAGE_SOCKET } from '../plugin-host/sandbox/process/process-descriptors.ts'
 
 /**
  * Entry point of the process in which `inspectElements` checks an uploaded plugin. The process
  * loads the elements (the steps of pipelines that the plugin provides) without opening them, lets
- * them migrate arguments, answers and exits.
+ * them migrate arguments, answers and waits to be ended. Request and answer are a line of JSON
+ * each.
  */
 
 const MAX_PROBLEM_LENGTH = 2000
 
-/** The first message to the process: what it loads. */
+/** What the process loads. */
 export interface InspectionRequest {
   /** Path of the module that exports the elements. */
   entry: string
@@ -28,22 +33,29 @@ export interface Migration {
   from: string
 }
 
-process.once('message', async ({ entry, elements, migrations }: InspectionRequest) => {
+/** Returns the answer to a request. */
+async function inspect({ entry, elements, migrations }: InspectionRequest): Promise<string> {
   resolveSdk()
-  let problem: string | undefined
-  const migrated: unknown[] = []
   try {
     for (const name of elements) {
       const { open } = await loadElement(entry, name)
       if (typeof open !== 'function') throw new Error(`element ${name} has no function open`)
     }
+    const migrated: unknown[] = []
     for (const { element, args, from } of migrations) {
       const { migrate } = await loadElement(entry, element)
       migrated.push(migrate ? await migrate(args, from) : null)
     }
+    return JSON.stringify({ migrated })
   } catch (error) {
-    problem = describeError(error, dirname(entry))
+    const problem = describeError(error, dirname(entry)).slice(0, MAX_PROBLEM_LENGTH)
+    return JSON.stringify({ problem })
   }
-  process.send!({ problem: problem?.slice(0, MAX_PROBLEM_LENGTH), migrated }, () => process.exit())
-})
-process.once('disconnect', () => process.exit())
+}
+
+const engine = new Socket({ fd: MESSAGE_SOCKET, readable: true, writable: true })
+// The engine has ended.
+engine.on('error', () => process.exit())
+engine.on('close', () => process.exit())
+const [line] = await once(createInterface({ input: engine }), 'line')
+engine.write(`${await inspect(JSON.parse(line))}\n`)

@@ -5,6 +5,7 @@ import { writeDurably } from '@eyrie/kit/durable-file'
 import { readJsonFile } from '@eyrie/kit/json-file'
 import type { Log } from '@eyrie/kit/log'
 import { hashPackage, type PackageFiles } from '@eyrie/plugin-signature/package-files'
+import { Mutex } from 'async-mutex'
 import { z } from 'zod'
 
 /** The content of the file: a SHA-256 in hexadecimal digits, by plugin and version. */
@@ -37,15 +38,19 @@ export interface PackageDigests {
 export function openPackageDigests(folder: string, log: Log): PackageDigests {
   const file = join(folder, 'digests.json')
   let digests = readDigests(file, log)
+  // When the engine starts, several processes may need digests that are not recorded yet.
+  const saving = new Mutex()
 
-  async function save(next: Digests): Promise<void> {
-    // Assigned before the write, so that a change during the write is based on it.
-    digests = next
-    await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
-  }
+  /** Sets the digests of a plugin, by version. If they cannot be stored, nothing changes. */
+  const save = (name: string, toNext: (recorded: Digests[string]) => Digests[string]) =>
+    saving.runExclusive(async () => {
+      const next = { ...digests, [name]: toNext(digests[name] ?? {}) }
+      await writeDurably(file, `${JSON.stringify(next, null, 2)}\n`)
+      digests = next
+    })
 
   const saveDigest = (name: string, version: string, digest: string) =>
-    save({ ...digests, [name]: { ...digests[name], [version]: digest } })
+    save(name, recorded => ({ ...recorded, [version]: digest }))
 
   const hashFiles = (name: string, version: string) => hashPackage(join(folder, name, version))
 
@@ -54,10 +59,7 @@ export function openPackageDigests(folder: string, log: Log): PackageDigests {
       const files = await hashFiles(name, version)
       await saveDigest(name, version, computeDigest(files))
     },
-    delete: async (name, version) => {
-      const { [version]: _, ...otherVersions } = digests[name] ?? {}
-      await save({ ...digests, [name]: otherVersions })
-    },
+    delete: (name, version) => save(name, ({ [version]: _, ...otherVersions }) => otherVersions),
     verify: async (name, version) => {
       const files = await hashFiles(name, version)
       const digest = computeDigest(files)

@@ -122,34 +122,45 @@ export function createPluginStore({ folder, otherFolders, log }: PluginStoreOpti
       // If the folder exists already, it contains a broken plugin that was skipped at the start.
       if (existsSync(target)) await deleteFolder(await moveToDraft(target))
       await rename(plugin.folder, target)
-      await syncFolder(join(folder, name))
-      await digests.record(name, version)
-
-      const added = readPlugin(target, 'uploaded')
-      const active = findActiveVersion(installed, name) ?? added
-      const selected = { ...installed.selected, [name]: active.version }
-      update({ plugins: [...installed.plugins, added], selected })
-      await saveSelection(selected)
+      try {
+        await syncFolder(join(folder, name))
+        await digests.record(name, version)
+        const added = readPlugin(target, 'uploaded')
+        const active = findActiveVersion(installed, name) ?? added
+        const selected = { ...installed.selected, [name]: active.version }
+        await saveSelection(selected)
+        update({ plugins: [...installed.plugins, added], selected })
+      } catch (error) {
+        // On a full disk, nothing must remain: it would be installed at the next start.
+        await deleteFolder(target)
+        throw error
+      }
     },
     replace: async (existing, plugin) => {
       const { name, version, folder: target } = existing
       const draft = await moveToDraft(target)
-      await rename(plugin.folder, target)
-      await syncFolder(join(folder, name))
-      await digests.record(name, version)
+      try {
+        await rename(plugin.folder, target)
+        await syncFolder(join(folder, name))
+        await digests.record(name, version)
+      } catch (error) {
+        await deleteFolder(target)
+        await rename(draft, target)
+        throw error
+      }
       const replacement = readPlugin(target, 'uploaded')
       const plugins = installed.plugins.map(other => (other === existing ? replacement : other))
       update({ ...installed, plugins })
       await deleteFolder(draft)
     },
     remove: async plugin => {
-      const draft = await moveToDraft(plugin.folder)
+      // First of all, because a full disk would refuse what is written afterwards.
+      await deleteFolder(await moveToDraft(plugin.folder))
       const { [plugin.name]: selectedVersion, ...others } = installed.selected
       const selected = selectedVersion === plugin.version ? others : installed.selected
       update({ plugins: installed.plugins.filter(other => other !== plugin), selected })
       await saveSelection(selected)
       await digests.delete(plugin.name, plugin.version)
-      await deleteFolder(draft)
     },
     readClaim: (name, version) => {
       const plugin = installed.plugins.find(

@@ -1,6 +1,6 @@
 // @module-tag long
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
@@ -51,6 +51,32 @@ it('a switch during which the engine has ended changes the pipelines when it sta
   expect(JSON.parse(readFileSync(join(folder, 'plugins', 'switches.json'), 'utf8'))).toEqual({
     probe: { switches: [] },
   })
+})
+
+it('a switch whose pipelines could not be stored is completed when it is requested again', async () => {
+  const folder = createTemporaryFolder()
+  const { engine, call } = await startEngine(folder, data)
+  onTestFinished(() => engine.stop())
+  const upload = async (version: string, name: string, members?: string) => {
+    const plugin = { version, element: withArgument(name), members }
+    const archive = await createPluginPackage(plugin)
+    await call('POST', '/plugins', archive, { 'Content-Type': 'application/gzip' })
+  }
+  await upload('1.0.0', 'limit')
+  await upload('2.0.0', 'threshold', 'migrate: (args: any) => ({ threshold: args.limit }),')
+  const elements = [{ name: 'probe', args: { limit: 4 } }]
+  const { id } = (await call('POST', '/pipelines', { elements })).body
+  const use = () => call('PUT', '/plugins/probe', { version: '2.0.0' })
+
+  // The file cannot be written, as on a full disk.
+  const temporary = join(folder, 'engine', 'configuration.json.new')
+  mkdirSync(temporary)
+  expect((await use()).status).toBe(500)
+  rmSync(temporary, { recursive: true })
+  expect((await use()).status).toBe(200)
+  expect((await call('GET', `/pipelines/${id}`)).body.elements).toEqual([
+    { name: 'probe', args: { threshold: 4 } },
+  ])
 })
 
 it(

@@ -20,7 +20,7 @@ import { assertNoElementCollision } from './plugin-checks.ts'
 import type { PluginStore } from './plugin-store.ts'
 import { editPipelines, migratePipelines, repeatChanges, restorePipelines } from './switch-plan.ts'
 import type { PluginTrust } from './trust/plugin-trust.ts'
-import type { SwitchHistory, SwitchWatch } from './upgrade/switch-history.ts'
+import type { SwitchHistory, SwitchWatch, UnfinishedSwitch } from './upgrade/switch-history.ts'
 import { createVersionSelection } from './version-selection.ts'
 import { assertNotWorse, createVersionShadows } from './version-shadows.ts'
 
@@ -122,6 +122,8 @@ export function createVersionSwitches({
   ): Promise<WithEtag<Plugin>> {
     const { version, revert = true, pipelines: edits } = input
     const { plugin, previous } = selection.plan(name, input)
+    const unfinished = history.findUnfinished(name)
+    if (unfinished?.to === version) await completeSwitch(name, unfinished)
     const isActive = previous === plugin
     const isMoreGranted = grants.findMissing(plugin).length > 0
     if (isActive && !isMoreGranted && !edits) return get(name)
@@ -202,16 +204,25 @@ export function createVersionSwitches({
 
   const completeSwitches: VersionSwitches['completeSwitches'] = () =>
     mutex.runExclusive(async () => {
-      for (const [name, { to, pipelines: changed }] of history.listUnfinished()) {
-        const isSelected = findActiveVersion(store.installed(), name)?.version === to
-        if (isSelected) {
-          await configuration.runExclusive(async ({ pipelines }) =>
-            repeatChanges(pipelines, changed),
-          )
-        }
-        await history.endUnfinished(name)
+      for (const [name, unfinished] of history.listUnfinished()) {
+        await completeSwitch(name, unfinished)
       }
     })
+
+  /**
+   * Changes the pipelines of a switch that has selected its version, but has not stored them,
+   * because the engine has ended or the disk was full.
+   */
+  async function completeSwitch(
+    name: string,
+    { to, pipelines: changed }: UnfinishedSwitch,
+  ): Promise<void> {
+    const isSelected = findActiveVersion(store.installed(), name)?.version === to
+    if (isSelected) {
+      await configuration.runExclusive(async ({ pipelines }) => repeatChanges(pipelines, changed))
+    }
+    await history.endUnfinished(name)
+  }
 
   const acceptShadow: VersionSwitches['acceptShadow'] = (name, { force = false }, client) =>
     mutex.runExclusive(() => {

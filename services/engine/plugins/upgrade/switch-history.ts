@@ -60,6 +60,8 @@ export interface SwitchHistory {
    * if the switch fails.
    */
   begin(plugin: string, unfinished: UnfinishedSwitch): Promise<void>
+  /** Returns the switch of a plugin that has begun and not ended; undefined if there is none. */
+  findUnfinished(plugin: string): UnfinishedSwitch | undefined
   /** Lists the switches that have begun and not ended, by plugin. */
   listUnfinished(): [plugin: string, unfinished: UnfinishedSwitch][]
   endUnfinished(plugin: string): Promise<void>
@@ -83,6 +85,7 @@ export function openSwitchHistory({ file, log }: { file: string; log: Log }): Sw
     list: plugin => find(plugin)?.switches ?? [],
     findWatch: plugin => find(plugin)?.watch,
     begin: (plugin, unfinished) => save(plugin, { switches: [], ...find(plugin), unfinished }),
+    findUnfinished: plugin => find(plugin)?.unfinished,
     listUnfinished: () => {
       const unfinishedSwitches: [string, UnfinishedSwitch][] = []
       for (const [plugin, { unfinished }] of entries()) {

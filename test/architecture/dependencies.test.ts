@@ -101,8 +101,8 @@ describe('connections of the services', () => {
     'services/media/ingest/messages/message-receiver.ts',
     // Use sockets that the engine has opened.
     'services/engine/plugin-host/sandbox/process/element-process.ts',
+    'services/engine/plugin-host/sandbox/process/inspect-process.ts',
     'services/engine/plugin-host/sandbox/process/inspector-thread.ts',
-    'services/engine/plugins/inspect-process.ts',
     // Calls the handler of a server, which is named fetch.
     'services/kit/protocol-errors.ts',
   ]

@@ -1,38 +1,30 @@
 import type { Socket } from 'node:net'
-import { dirname, resolve } from 'node:path'
 import { EyrieError } from '@eyrie/contract'
 import { syntaxError } from '@eyrie/contract/parse'
-import {
-  type LaunchedProcess,
-  type LaunchOptions,
-  launch,
-  launchNode,
-} from '@eyrie/kit/launcher/launch'
+import { type LaunchedProcess, launch } from '@eyrie/kit/launcher/launch'
 import { z } from 'zod'
-import { ENGINE_CODE } from '../isolation/engine-code.ts'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type {
+  InspectionRequest,
+  Migration,
+} from '../plugin-host/sandbox/process/inspect-process.ts'
 import { MESSAGE_SOCKET } from '../plugin-host/sandbox/process/process-descriptors.ts'
 import {
-  assertPythonInstalled,
-  createPythonCommand,
-  createPythonPolicy,
-  isPython,
-} from '../plugin-host/sandbox/python/python-process.ts'
-import type { InspectionRequest, Migration } from './inspect-process.ts'
+  createInspectionCommand,
+  createProcessPolicy,
+} from '../plugin-host/sandbox/process-policy.ts'
+import { assertPythonInstalled, isPython } from '../plugin-host/sandbox/python/python-process.ts'
+
+export interface InspectionOptions {
+  /** Folder with compiled code of the SDK, with which the process starts faster. */
+  codeFolder?: string | undefined
+  /** Aborts the inspection. */
+  signal: AbortSignal
+}
 
 const LOAD_TIMEOUT_MS = 10_000
-const MAX_HEAP_MIB = 256
-/**
- * Address space of the process: twice the heap, and as much again for Node itself and its threads.
- */
-const MAX_DATA_BYTES = 4 * MAX_HEAP_MIB * 1024 * 1024
-const LIMITS = {
-  // Ends the process even if the engine stops first and no longer enforces the timeout.
-  cpuSeconds: (2 * LOAD_TIMEOUT_MS) / 1000,
-  dataBytes: MAX_DATA_BYTES,
-  openFiles: 256,
-  fileBytes: 0,
-}
+/** Ends the process even if the engine stops first and no longer enforces the timeout. */
+const MAX_CPU_SECONDS = (2 * LOAD_TIMEOUT_MS) / 1000
 const MAX_PROBLEM_LENGTH = 2000
 
 /** Maximum length of the answer, which contains migrated arguments, in characters of JSON. */
@@ -60,9 +52,9 @@ type InspectionAnswer = z.infer<typeof inspectionAnswer>
  */
 export async function inspectElements(
   { elements }: KnownPlugin,
-  signal: AbortSignal,
+  options: InspectionOptions,
 ): Promise<void> {
-  const { problem } = await runInspection({ elements }, [], signal)
+  const { problem } = await runInspection({ elements }, [], options)
   if (problem !== undefined) {
     throw syntaxError('', `failed to load the elements of the plugin: ${problem}`)
   }
@@ -76,9 +68,9 @@ export async function inspectElements(
 export async function migrateArgs(
   { name, version, elements }: KnownPlugin,
   migrations: Migration[],
-  signal: AbortSignal,
+  options: InspectionOptions,
 ): Promise<(Record<string, unknown> | null)[]> {
-  const { problem, migrated } = await runInspection({ elements }, migrations, signal)
+  const { problem, migrated } = await runInspection({ elements }, migrations, options)
   if (problem === undefined && migrated?.length === migrations.length) return migrated
   const reason = problem ?? 'it sent an unexpected answer'
   throw new EyrieError(
@@ -91,11 +83,11 @@ export async function migrateArgs(
 async function runInspection(
   { elements }: Pick<KnownPlugin, 'elements'>,
   migrations: Migration[],
-  signal: AbortSignal,
+  options: InspectionOptions,
 ): Promise<InspectionAnswer> {
   // All elements of a plugin are exported by the same module.
   const { entry } = elements[0]!
-  const inspection = isPython(entry) ? startPython(entry, signal) : startNode(entry, signal)
+  const inspection = startInspection(entry, options)
   const needsArrays = elements.some(
     ({ manifest }) => manifest.needs.includes('pixels') || manifest.capabilities?.inference,
   )
@@ -138,8 +130,9 @@ async function readLine(socket: Socket): Promise<string | undefined> {
 }
 
 function parseAnswer(line: string): InspectionAnswer {
-  if (line.length > MAX_ANSWER_LENGTH)
+  if (line.length > MAX_ANSWER_LENGTH) {
     return { problem: 'the plugin sent a message that is too long' }
+  }
   try {
     return inspectionAnswer.parse(JSON.parse(line))
   } catch {
@@ -164,36 +157,27 @@ function describeEnd({ child, report }: LaunchedProcess): Promise<string> {
   })
 }
 
-/**
- * Node's own message channel would read a message of any length, and throw in the engine if it is
- * not JSON.
- */
-const toLaunchOptions = (signal: AbortSignal): LaunchOptions => ({
-  output: 'ignore',
-  timeoutMs: LOAD_TIMEOUT_MS,
-  signal,
-  descriptors: ['pipe'],
-})
-
-/** Throws `EyrieError` (`syntax`) if the machine has no Python. */
-function startPython(entry: string, signal: AbortSignal): LaunchedProcess {
+/** Throws `EyrieError` (`syntax`) if the plugin is in Python, and the machine has none. */
+function startInspection(
+  entry: string,
+  { codeFolder, signal }: InspectionOptions,
+): LaunchedProcess {
   try {
-    assertPythonInstalled()
+    if (isPython(entry)) assertPythonInstalled()
   } catch (cause) {
     throw syntaxError('', (cause as Error).message, { cause })
   }
-  const policy = createPythonPolicy(entry, LIMITS)
-  return launch(createPythonCommand('inspect'), policy, toLaunchOptions(signal))
-}
-
-function startNode(entry: string, signal: AbortSignal): LaunchedProcess {
-  const read = [...ENGINE_CODE, dirname(entry)]
-  const command = [
-    resolve(import.meta.dirname, 'inspect-process.ts'),
-    // A second boundary inside that of the launcher: Node's permissions.
-    '--permission',
-    ...read.map(path => `--allow-fs-read=${path}`),
-    `--max-old-space-size=${MAX_HEAP_MIB}`,
-  ] as const
-  return launchNode(command, { read, limits: LIMITS }, toLaunchOptions(signal))
+  const policy = createProcessPolicy({ entry, codeFolder })
+  return launch(
+    createInspectionCommand({ entry, codeFolder }),
+    { ...policy, limits: { ...policy.limits, cpuSeconds: MAX_CPU_SECONDS } },
+    {
+      output: 'ignore',
+      timeoutMs: LOAD_TIMEOUT_MS,
+      signal,
+      // Node's own message channel would read a message of any length, and throw in the engine if
+      // it is not JSON.
+      descriptors: ['pipe'],
+    },
+  )
 }

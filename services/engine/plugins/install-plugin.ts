@@ -47,7 +47,7 @@ export interface InstallerDependencies {
   grants: PluginGrants
   /** Whose signatures the owner requires. */
   trust: Pick<PluginTrust, 'policy'>
-  sandboxes: Pick<Sandboxes, 'findIsolationProblem'>
+  sandboxes: Pick<Sandboxes, 'findIsolationProblem' | 'findSdkCode'>
   /** Rejects changes with which the configured pipelines would not work. */
   checks: PipelineChecks
   /** Aborts the inspection of plugins. */
@@ -140,7 +140,7 @@ export function createInstaller({
   /** Throws `EyrieError` if the plugin cannot be isolated on this machine, or does not load. */
   async function assertRunnable(plugin: KnownPlugin): Promise<void> {
     assertIsolated(sandboxes)
-    await inspectElements(plugin, signal)
+    await inspectElements(plugin, { codeFolder: sandboxes.findSdkCode(), signal })
   }
 
   /**

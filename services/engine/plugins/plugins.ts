@@ -43,7 +43,7 @@ export interface PluginsDependencies {
   quarantine: PluginQuarantine
   grants: PluginGrants
   trust: Pick<PluginTrust, 'policy' | 'alarms'>
-  sandboxes: Pick<Sandboxes, 'findIsolationProblem' | 'isolation'>
+  sandboxes: Pick<Sandboxes, 'findIsolationProblem' | 'findSdkCode' | 'isolation'>
   runtime: { retryChannel(channel: number): void; startShadow: StartShadow }
   history: SwitchHistory
   health: Pick<VersionHealth, 'summarize'>

@@ -3,8 +3,8 @@ import { compareVersions } from '@eyrie/contract/compare-versions'
 import { parseElementReference } from '@eyrie/contract/element-reference'
 import type { PluginSwitch } from '@eyrie/contract/plugin-upgrade'
 import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
+import type { Migration } from '../plugin-host/sandbox/process/inspect-process.ts'
 import { migrateArgs } from './inspect-elements.ts'
-import type { Migration } from './inspect-process.ts'
 import type { ChangedPipeline } from './upgrade/switch-history.ts'
 
 /**
@@ -35,7 +35,7 @@ export async function migratePipelines(
   const migrations = affected.map(
     ({ name, args = {} }): Migration => ({ element: name, args, from: previous.version }),
   )
-  const migratedArgs = await migrateArgs(plugin, migrations, signal)
+  const migratedArgs = await migrateArgs(plugin, migrations, { signal })
   const argsByElement = new Map(affected.map((element, index) => [element, migratedArgs[index]]))
   const toMigrated = (element: PipelineElement): PipelineElement => {
     const args = argsByElement.get(element)

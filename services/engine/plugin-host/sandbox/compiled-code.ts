@@ -31,6 +31,8 @@ export interface CompiledCode {
    * code of the SDK, or undefined if that is not ready either.
    */
   requestFolder(plugin: PluginEntry): string | undefined
+  /** Returns the folder with the code of the SDK; undefined until it is ready. */
+  findSdkFolder(): string | undefined
 }
 
 /**
@@ -39,6 +41,7 @@ export interface CompiledCode {
  */
 export async function createCompiledCode(folder: string, log: Log): Promise<CompiledCode> {
   await rm(folder, { recursive: true, force: true })
+  const sdkFolder = join(folder, SDK_FOLDER)
   const requestedFolders = new Set<string>()
   const readyFolders = new Set<string>()
   // One compilation at a time: when the engine starts, all plugins are requested at once.
@@ -62,12 +65,12 @@ export async function createCompiledCode(folder: string, log: Log): Promise<Comp
   return {
     requestFolder({ plugin, version, entry }) {
       if (isPython(entry)) return undefined
-      const sdkFolder = join(folder, SDK_FOLDER)
       const pluginFolder = join(folder, plugin, version)
       void compile(sdkFolder)
       void compile(pluginFolder, entry)
       return [pluginFolder, sdkFolder].find(candidate => readyFolders.has(candidate))
     },
+    findSdkFolder: () => (readyFolders.has(sdkFolder) ? sdkFolder : undefined),
   }
 }
 

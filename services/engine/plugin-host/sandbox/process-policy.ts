@@ -60,21 +60,40 @@ export function createProcessPolicy(options: ProcessOptions): LaunchPolicy {
 export function createProcessCommand(
   options: ProcessOptions,
 ): [program: string, ...args: string[]] {
-  const { entry, codeFolder } = options
-  if (isPython(entry)) return createPythonCommand('serve')
-  return [
-    process.execPath,
-    // A second boundary inside that of the launcher: Node's permissions. The addon that receives
-    // frame rings is native code.
-    '--permission',
+  if (isPython(options.entry)) return createPythonCommand('serve')
+  return createNodeCommand('element-process.ts', options, [
+    // The addon that receives frame rings is native code.
     '--allow-addons',
     '--disable-warning=SecurityWarning',
+    ...(options.isInspected ? INSPECTOR_OPTIONS : []),
+  ])
+}
+
+/** Returns the program that inspects a plugin before it is installed, and its arguments. */
+export function createInspectionCommand(
+  options: ProcessOptions,
+): [program: string, ...args: string[]] {
+  if (isPython(options.entry)) return createPythonCommand('inspect')
+  return createNodeCommand('inspect-process.ts', options)
+}
+
+function createNodeCommand(
+  module: string,
+  options: ProcessOptions,
+  nodeOptions: readonly string[] = [],
+): [program: string, ...args: string[]] {
+  const { codeFolder } = options
+  return [
+    process.execPath,
+    // A second boundary inside that of the launcher: Node's permissions.
+    '--permission',
     ...listReadable(options).map(path => `--allow-fs-read=${path}`),
     // Node reads the compiled code only if it may also write it. The launcher prevents that.
     ...asList(codeFolder).map(folder => `--allow-fs-write=${folder}`),
     ...V8_OPTIONS,
-    ...(options.isInspected ? INSPECTOR_OPTIONS : []),
+    ...nodeOptions,
     resolve(import.meta.dirname, 'process/start-process.js'),
+    resolve(import.meta.dirname, 'process', module),
     ...asList(codeFolder),
   ]
 }

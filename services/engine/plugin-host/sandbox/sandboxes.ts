@@ -69,6 +69,11 @@ export interface Sandboxes {
    */
   findIsolationProblem(): string | undefined
   /**
+   * Returns the folder with compiled code of the SDK, which makes processes start faster; undefined
+   * until it is ready.
+   */
+  findSdkCode(): string | undefined
+  /**
    * Starts a process and opens the element. Rejects with the reason if it fails, or if the
    * plugin is in quarantine.
    */
@@ -227,7 +232,12 @@ export async function createSandboxes({
     if (isQuarantined) log.error({ ...fields, reason }, 'put plugin in quarantine')
   }
 
-  return { isolation, findIsolationProblem: () => findIsolationProblem(isolation), open }
+  return {
+    isolation,
+    findIsolationProblem: () => findIsolationProblem(isolation),
+    findSdkCode: code.findSdkFolder,
+    open,
+  }
 }
 
 /** A crash of the process of an element. */

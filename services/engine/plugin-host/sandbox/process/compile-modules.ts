@@ -20,6 +20,7 @@ await Promise.all([
   import('./process-descriptors.ts'),
 ])
 await loadWithoutRunning(import.meta.resolve('./element-process.ts'))
+await loadWithoutRunning(import.meta.resolve('./inspect-process.ts'))
 const { resolveSdk } = await import('../../protocol/load-element.ts')
 resolveSdk()
 if (entry !== undefined) await loadWithoutRunning(pathToFileURL(entry).href)

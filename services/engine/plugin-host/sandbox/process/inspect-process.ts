@@ -3,8 +3,8 @@ import { Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describeError } from '@eyrie/element/error-location'
-import { loadElement, resolveSdk } from '../plugin-host/protocol/load-element.ts'
-import { MESSAGE_SOCKET } from '../plugin-host/sandbox/process/process-descriptors.ts'
+import { loadElement, resolveSdk } from '../../protocol/load-element.ts'
+import { MESSAGE_SOCKET } from './process-descriptors.ts'
 
 /**
  * Entry point of the process in which `inspectElements` checks an uploaded plugin. The process

@@ -68,6 +68,20 @@ describe('a development version', () => {
     expect((await upload({ module: 'throw new Error("broken")' })).status).toBe(400)
     expect(readCode()).toBe(before)
   })
+
+  it('is not accepted from shadow after an upload has replaced it, unless by force', async () => {
+    const version = '2.0.0-dev'
+    await upload({ version: '1.0.0' })
+    await upload({ version })
+    await call('PUT', '/plugins/probe/shadow', { version })
+    await upload({ version, open: 'return 1' })
+    const accept = (body: object) => call('POST', '/plugins/probe/shadow/acceptance', body)
+    expect(await accept({})).toMatchObject({
+      status: 409,
+      body: { reason: expect.stringMatching(/2\.0\.0-dev of probe was replaced .*in shadow/) },
+    })
+    expect(await accept({ force: true })).toMatchObject({ status: 200, body: { active: version } })
+  })
 })
 
 describe('a version for release', () => {

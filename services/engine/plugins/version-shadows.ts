@@ -1,12 +1,14 @@
 import { EyrieError, type ShadowInput, type ShadowReport } from '@eyrie/contract'
 import type { ShadowComparison } from '@eyrie/contract/plugin-upgrade'
 import type { Configuration } from '../configuration/configuration.ts'
+import type { KnownPlugin } from '../plugin-host/known-plugin.ts'
 import type { StartShadow } from '../plugin-host/running-shadow.ts'
 import { judgeShadow } from '../plugin-host/shadow/shadow-verdict.ts'
 import { ShadowRuns } from '../upgrade/shadow-runs.ts'
 import type { PluginGrants } from './grants/plugin-grants.ts'
 import type { PipelineChecks } from './pipeline-checks.ts'
 import { assertCanRunInShadow } from './plugin-checks.ts'
+import type { PluginStore } from './plugin-store.ts'
 import { migratePipelines } from './switch-plan.ts'
 import type { VersionSelection } from './version-selection.ts'
 
@@ -22,9 +24,15 @@ export interface VersionShadows {
   /** Ends the run, and returns its report. Throws as `report` does. */
   end(name: string): ShadowReport
   endAll(): void
+  /**
+   * Throws `EyrieError` (`conflict`) if the version that has run has other files now. Throws as
+   * `report` does.
+   */
+  assertNotReplaced(name: string): void
 }
 
 export interface VersionShadowsDependencies {
+  store: Pick<PluginStore, 'installed'>
   selection: Pick<VersionSelection, 'plan' | 'preview'>
   configuration: Pick<Configuration, 'get'>
   grants: Pick<PluginGrants, 'findMissing' | 'grant'>
@@ -35,6 +43,7 @@ export interface VersionShadowsDependencies {
 }
 
 export function createVersionShadows({
+  store,
   selection,
   configuration,
   grants,
@@ -47,6 +56,9 @@ export function createVersionShadows({
     describeMissing: plugin =>
       `no version of ${plugin} has run in shadow since the engine was started`,
   })
+
+  /** The versions that have run last, by name of the plugin. */
+  const lastVersions = new Map<string, KnownPlugin>()
 
   const start: VersionShadows['start'] = async (name, input, client) => {
     runs.assertNotRunning(name)
@@ -66,6 +78,7 @@ export function createVersionShadows({
     // If the engine has stopped meanwhile, nothing would end the run.
     signal.throwIfAborted()
     const { compare, end } = startShadow(plugin, migrated)
+    lastVersions.set(name, plugin)
     return runs.start(name, {
       label: `version ${version} of ${name}`,
       seconds: input.seconds,
@@ -87,6 +100,16 @@ export function createVersionShadows({
     report: name => runs.report(name),
     end: name => runs.end(name),
     endAll: () => runs.endAll(),
+    assertNotReplaced: name => {
+      const { version } = runs.report(name)
+      const isInstalled = store.installed().plugins.includes(lastVersions.get(name)!)
+      if (isInstalled) return
+      throw new EyrieError(
+        'conflict',
+        `version ${version} of ${name} was replaced after it had started in shadow: ` +
+          'run it in shadow again, or accept it with force',
+      )
+    },
   }
 }
 

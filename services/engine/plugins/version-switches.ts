@@ -51,7 +51,7 @@ export interface VersionSwitches {
   endShadow(name: string): ShadowReport
   /**
    * Ends the run in shadow, and makes its version active. Throws `EyrieError` (`conflict`) if
-   * the version did worse.
+   * the version did worse, or was replaced since.
    */
   acceptShadow(
     name: string,
@@ -101,6 +101,7 @@ export function createVersionSwitches({
   const { signal } = stopping
   const selection = createVersionSelection({ store, configuration, grants, trust, history, checks })
   const shadows = createVersionShadows({
+    store,
     selection,
     configuration,
     grants,
@@ -228,7 +229,10 @@ export function createVersionSwitches({
     mutex.runExclusive(() => {
       assertInstalled(name)
       const report = shadows.report(name)
-      if (!force) assertNotWorse(name, report)
+      if (!force) {
+        shadows.assertNotReplaced(name)
+        assertNotWorse(name, report)
+      }
       shadows.end(name)
       return switchTo(name, { version: report.version }, client)
     })

@@ -37,9 +37,11 @@ class SideTally {
     this.#lastFailure = reason
   }
 
-  recordResult(objects: number, { events = [], counters = {} }: FrameResult): void {
+  recordResult(objects: number, { events = [], counters }: FrameResult): void {
     this.#objects += objects
     for (const { type } of events) this.#events.set(type, (this.#events.get(type) ?? 0) + 1)
+    // Omitted counters are unchanged.
+    if (!counters) return
     this.#firstCounters ??= counters
     this.#lastCounters = counters
   }

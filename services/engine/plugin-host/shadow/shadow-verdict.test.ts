@@ -89,6 +89,24 @@ describe('verdict on a version in shadow', () => {
     })
   })
 
+  it('compares counters by their changes, although most frames omit them', () => {
+    const tally = createTally()
+    const recordCounter = (active: number, shadow: number) =>
+      tally.recordFrame(1, toResult(active), toResult(shadow))
+    const toResult = (up: number) => ({ counters: { gate: { up } } })
+    tally.recordFrame(1, {}, {})
+    // The active version has counted for longer.
+    recordCounter(1000, 1)
+    recordCounter(1002, 3)
+    tally.recordFrame(1, {}, {})
+    expect(judge(tally)).toEqual({ verdict: 'same', findings: [] })
+    recordCounter(1003, 5)
+    tally.recordFrame(1, {}, {})
+    expect(judge(tally).findings).toEqual([
+      'probe on channel 3: counter gate has changed by up 4 instead of up 3',
+    ])
+  })
+
   it('says that the machine was too busy if the version has waited for a processor', () => {
     const tally = createTally()
     for (let n = 0; n < 50; n++) tally.recordSkipped()

@@ -284,6 +284,12 @@ describe('plugin upload rejects without a trace a package that', () => {
       /exited with code/,
     ],
     [
+      'aborts the process while it is loaded, as V8 does without memory',
+      () => withModule('process.abort()'),
+      400,
+      /ended by SIGABRT while loading: it may use too much memory/,
+    ],
+    [
       'sends a forged result',
       () => withModule(writeToEngine(`'{"problem":7}\\n'`)),
       400,

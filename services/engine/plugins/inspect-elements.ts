@@ -148,8 +148,11 @@ function describeEnd({ child, report }: LaunchedProcess): Promise<string> {
       const launched = await report
       if ('error' in launched) {
         resolve(`the inspection process failed to start: ${launched.error}`)
-      } else if (killedBy) {
+      } else if (child.killed) {
         resolve(`loading takes longer than ${LOAD_TIMEOUT_MS / 1000} s`)
+      } else if (killedBy) {
+        const cause = 'it may use too much memory or CPU time'
+        resolve(`the process was ended by ${killedBy} while loading: ${cause}`)
       } else {
         resolve(`the process exited with code ${code} while loading`)
       }

@@ -98,12 +98,18 @@ function SystemLoad() {
   if (!data || error) return null
   return (
     <dl class="system-load">
-      <dt>CPU</dt>
-      <dd>{formatPercent(data.cpu)}</dd>
-      <dt>Memory</dt>
-      <dd>{formatGibibytes(data.mem_physical)}</dd>
-      <dt>Uptime</dt>
-      <dd>{formatDuration(data.uptime)}</dd>
+      <div>
+        <dt>CPU</dt>
+        <dd>{formatPercent(data.cpu)}</dd>
+      </div>
+      <div>
+        <dt>Memory</dt>
+        <dd>{formatGibibytes(data.mem_physical)}</dd>
+      </div>
+      <div>
+        <dt>Uptime</dt>
+        <dd>{formatDuration(data.uptime)}</dd>
+      </div>
     </dl>
   )
 }

@@ -38,17 +38,17 @@ function Page({ path }: { path: string }) {
   if (path === '/link') return <LinkPage />
 
   // A browser that has opened the appliance's link sees its video, and sign-in is optional.
-  const { open: isOpen, user } = session.value
-  const needsSignIn = !isOpen || path === '/sign-in'
-  if (!user && needsSignIn) return <SignInPage />
+  const { open: isOpen, user, starting: isStarting } = session.value
+  const SuperadminPage = SUPERADMIN_PAGES[path]
+  const needsSignIn = !isOpen || path === '/sign-in' || path === '/account' || SuperadminPage
+  if (!user && needsSignIn) return isStarting ? <Connecting /> : <SignInPage />
 
   if (path === '/' || path === '/sign-in') return <LivePage />
   const channelId = matchId(/^\/channels\/(\d+)$/, path)
   if (channelId !== undefined) return <LivePage selected={channelId} />
 
-  if (user && path === '/account') return <AccountPage />
-  const SuperadminPage = SUPERADMIN_PAGES[path]
-  if (user?.role === 'superadmin' && SuperadminPage) return <SuperadminPage />
+  if (path === '/account') return <AccountPage />
+  if (SuperadminPage) return user?.role === 'superadmin' ? <SuperadminPage /> : <ForSuperadmins />
 
   if (path === '/recordings') return <RecordingsPage />
   const streamId = matchId(/^\/recordings\/(\d+)$/, path)
@@ -69,6 +69,15 @@ function Connecting() {
   if (!error) return <Notice title="Connecting…" />
   const title = error.status === 503 ? 'The appliance is starting' : 'Waiting for the appliance'
   return <Notice title={title}>{capitalize(error.message)}</Notice>
+}
+
+function ForSuperadmins() {
+  usePageTitle('No access')
+  return (
+    <Notice title="Only superadmins may open this page">
+      Sign in as a superadmin, or go to the <Link to="/">live view</Link>.
+    </Notice>
+  )
 }
 
 function NotFound({ path }: { path: string }) {

@@ -36,7 +36,7 @@ export function Header() {
           <img src="/favicon.svg" alt="" width="22" height="22" />
           Eyrie
         </Link>
-        <PageLinks isSignedIn={user !== undefined} isSuperadmin={user?.role === 'superadmin'} />
+        <PageLinks isSignedIn={Boolean(user)} isSuperadmin={user?.role === 'superadmin'} />
         {(isOpen || user) && <SystemLoad />}
         <AccountButton onSignOut={requestSignOut} />
         <ThemeSwitch />

@@ -1,4 +1,6 @@
 // @module-tag long
+
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +10,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createManagement } from '../../services/management/management.ts'
 import { openBrowser } from '../fixtures/browser/browser.ts'
+import { openConsole } from '../fixtures/browser/local-session.ts'
 import { customerInput, organizationInput, siteInput } from '../fixtures/management/hierarchy.ts'
 import { startPostgres } from '../fixtures/processes/postgres.ts'
 
@@ -73,6 +76,11 @@ async function create(page: Page, { path }: ManagementRoute, input: object): Pro
   return response.headers().location?.split('=').at(-1) ?? ''
 }
 
+async function read<T>(page: Page, path: string): Promise<T> {
+  const response = await page.request.get(`${origin}/api/v1${path}`)
+  return ((await response.json()) as { response: T }).response
+}
+
 describe('the pages of the console', () => {
   test('fit into windows of all widths, also with long names', async () => {
     const page = await openPage()
@@ -111,5 +119,48 @@ describe('the pages of the console', () => {
       }
     }
     expect(overflows).toEqual([])
+  }, 180_000)
+})
+
+describe('a browser that has opened a link', () => {
+  test('is offered no account, and asked to sign in on the pages of users', async () => {
+    const page = await openPage()
+    await openConsole(page, { consoleUrl: origin, data })
+    await page.getByRole('link', { name: 'Sign in' }).waitFor(TIMEOUT)
+    expect(await page.getByRole('link', { name: 'Account' }).count()).toBe(0)
+    await signIn(page, administrator, '/engines')
+    await page.getByRole('heading', { name: 'Add engines' }).waitFor(TIMEOUT)
+  }, 180_000)
+})
+
+/** Creates a user who may see nothing, and opens the console as this user. */
+async function signInAsViewer(page: Page): Promise<void> {
+  const administration = await openPage()
+  await signIn(administration, administrator)
+  const { register, setStatus, update } = managementRoutes.user
+  const viewer = { email: `viewer-${randomUUID()}@eyrie.test`, password: administrator.password }
+  const names = { first_name: 'Val', last_name: 'Viewer' }
+  await create(administration, register, { ...viewer, ...names, role_key: 'viewer' })
+  const users = await read<{ user_id: string; email: string }[]>(administration, '/user/list')
+  const roles = await read<{ role_id: string; role_key: string }[]>(administration, '/role/list')
+  const userId = users.find(({ email }) => email === viewer.email)!.user_id
+  const roleId = roles.find(({ role_key }) => role_key === 'viewer')!.role_id
+  await create(administration, setStatus, { user_id: userId, is_active: true, is_verified: true })
+  const { email } = viewer
+  await create(administration, update, {
+    user_id: userId,
+    email,
+    role_id: roleId,
+    change_password: false,
+  })
+  await signIn(page, viewer)
+}
+
+describe('a viewer without assignments', () => {
+  test('is told for whom the page Engines is', async () => {
+    const page = await openPage()
+    await signInAsViewer(page)
+    await page.goto(`${origin}/engines`)
+    await page.getByText('Only superadmins may open this page').waitFor(TIMEOUT)
   }, 180_000)
 })

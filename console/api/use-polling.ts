@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ApiError, fetchJson } from './api-request.ts'
-import { loadSession, session } from './user-session.ts'
+import { loadSession } from './user-session.ts'
 
 /** The last successful response, and the error of the latest request if it failed. */
 export interface Polled<T> {
@@ -25,7 +25,7 @@ export function usePolling<T>(path: string, intervalMs: number): ReadonlySignal<
       } catch (error) {
         const { status, message } = error as ApiError
         // The session has expired, or the user has signed out in another tab.
-        if (status === 401 && session.value?.user) void loadSession()
+        if (status === 401) void loadSession()
         return { data: polled.value.data, error: message }
       }
     }

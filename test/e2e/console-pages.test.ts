@@ -131,6 +131,14 @@ describe('a browser that has opened a link', () => {
     await signIn(page, administrator, '/engines')
     await page.getByRole('heading', { name: 'Add engines' }).waitFor(TIMEOUT)
   }, 180_000)
+
+  test('shows the sign-in page when it is no longer admitted', async () => {
+    const page = await openPage()
+    await openConsole(page, { consoleUrl: origin, data })
+    await page.getByRole('link', { name: 'Sign in' }).waitFor(TIMEOUT)
+    await page.context().clearCookies()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor(TIMEOUT)
+  }, 180_000)
 })
 
 /** Creates a user who may see nothing, and opens the console as this user. */

@@ -12,6 +12,15 @@ const RETRY_MS = 2_000
  */
 export const session = signal<SessionStatus | undefined>(undefined)
 
+/**
+ * Returns whether the user sees only what is assigned. Superadmins see everything, and so does a
+ * browser that has opened a link.
+ */
+export function isLimitedToAssignments(): boolean {
+  const user = session.value?.user
+  return user ? user.role !== 'superadmin' : false
+}
+
 /** Why the last attempt to load the session failed. */
 export const sessionError = signal<ApiError | undefined>(undefined)
 

@@ -1,5 +1,6 @@
 import type { LiveChannel } from '@eyrie/contract/console-api'
 import { usePolling } from '../api/use-polling.ts'
+import { isLimitedToAssignments } from '../api/user-session.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { ChannelList } from './channel-list.tsx'
@@ -35,9 +36,18 @@ export function LivePage({ selected }: { selected?: number }) {
   )
 }
 
-const NoChannels = () => (
-  <Notice title="No channels yet">
-    Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>. For several
-    cameras, run <code>./eyrie deploy cameras.yaml</code>.
-  </Notice>
-)
+function NoChannels() {
+  if (isLimitedToAssignments()) {
+    return (
+      <Notice title="No channels are assigned to you">
+        An administrator can assign channels, sites or customers to you.
+      </Notice>
+    )
+  }
+  return (
+    <Notice title="No channels yet">
+      Start with a camera or a file: <code>make run SOURCE=rtsp://camera/stream</code>. For several
+      cameras, run <code>./eyrie deploy cameras.yaml</code>.
+    </Notice>
+  )
+}

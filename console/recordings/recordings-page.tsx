@@ -1,6 +1,7 @@
 import type { RecordedSource, RecordedStream, RecordingList } from '@eyrie/contract/recording'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Polled, usePolling } from '../api/use-polling.ts'
+import { isLimitedToAssignments } from '../api/user-session.ts'
 import { Notice, Unreachable } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { readLinkedTime } from './deep-link.ts'
@@ -113,9 +114,18 @@ const Rebuilding = () => (
   </Notice>
 )
 
-const NoRecordings = () => (
-  <Notice title="No recordings yet">
-    To record a source, send a <code>PATCH</code> to <code>/api/v3/sources/1</code> of the engine
-    with <code>{'{"recording": {"mode": "continuous"}}'}</code>
-  </Notice>
-)
+function NoRecordings() {
+  if (isLimitedToAssignments()) {
+    return (
+      <Notice title="No recordings of your channels">
+        An administrator can record their sources, or assign other channels to you.
+      </Notice>
+    )
+  }
+  return (
+    <Notice title="No recordings yet">
+      To record a source, send a <code>PATCH</code> to <code>/api/v3/sources/1</code> of the engine
+      with <code>{'{"recording": {"mode": "continuous"}}'}</code>
+    </Notice>
+  )
+}

@@ -165,10 +165,21 @@ async function signInAsViewer(page: Page): Promise<void> {
 }
 
 describe('a viewer without assignments', () => {
-  test('is told for whom the page Engines is', async () => {
+  test('learns that only superadmins may open the page Engines', async () => {
     const page = await openPage()
     await signInAsViewer(page)
     await page.goto(`${origin}/engines`)
     await page.getByText('Only superadmins may open this page').waitFor(TIMEOUT)
+  }, 180_000)
+
+  test('is referred to an administrator for channels, not to the command line', async () => {
+    const page = await openPage()
+    // The lists of a user without channels. Management would read them from the engine.
+    await page.route('**/live/channels', route => route.fulfill({ json: [] }))
+    await page.route('**/live/recordings?*', route => route.fulfill({ json: { streams: [] } }))
+    await signInAsViewer(page)
+    await page.getByText('No channels are assigned to you').waitFor(TIMEOUT)
+    await page.getByRole('link', { name: 'Recordings' }).click()
+    await page.getByText('No recordings of your channels').waitFor(TIMEOUT)
   }, 180_000)
 })

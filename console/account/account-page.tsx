@@ -29,7 +29,13 @@ export function AccountPage() {
   }
   useEffect(() => void load(), [])
 
-  if (error.value) return <Notice error title={error.value} />
+  if (error.value) {
+    return (
+      <Notice error title={error.value}>
+        Reload the page to try again.
+      </Notice>
+    )
+  }
   if (!status.value) return <Notice title="Loading…" />
   return (
     <div class="forms controls">

@@ -6,7 +6,7 @@ import { capitalize } from '../ui/format.ts'
 
 /** Lists the users who are connected with an account at the identity provider. */
 export function ConnectedUsers() {
-  const users = useSignal<User[]>([])
+  const users = useSignal<User[] | undefined>(undefined)
   const error = useSignal('')
   /** Runs an operation, and then reads the users again. */
   async function load(operation: () => Promise<unknown> = async () => {}) {
@@ -26,8 +26,8 @@ export function ConnectedUsers() {
   return (
     <section aria-label="Connected users">
       <h2>Connected users</h2>
-      {users.value.length === 0 && <p>No user is connected with an account at the provider.</p>}
-      {users.value.map(user => (
+      {users.value?.length === 0 && <p>No user is connected with an account at the provider.</p>}
+      {users.value?.map(user => (
         <ConnectedUser
           key={user.user_id}
           user={user}

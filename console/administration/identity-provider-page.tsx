@@ -41,7 +41,13 @@ export function IdentityProviderPage() {
     )
   }, [])
 
-  if (error.value) return <Notice error title={error.value} />
+  if (error.value) {
+    return (
+      <Notice error title={error.value}>
+        Reload the page to try again.
+      </Notice>
+    )
+  }
   if (!loaded.value) return <Notice title="Loading…" />
   return (
     <div class="forms controls">

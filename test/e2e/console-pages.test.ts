@@ -120,6 +120,23 @@ describe('the pages of the console', () => {
     }
     expect(overflows).toEqual([])
   }, 180_000)
+
+  test('report settings and users that could not be loaded as unknown', async () => {
+    const page = await openPage()
+    await page.route('**/user/list', route => route.fulfill({ status: 503 }))
+    await signIn(page, administrator, '/identity-provider')
+    await page.getByText('responded with status 503').waitFor(TIMEOUT)
+    expect(await page.getByText('No user is connected').count()).toBe(0)
+
+    for (const [path, operation] of [
+      ['/identity-provider', '**/config/oidc'],
+      ['/account', '**/user/totp'],
+    ] as const) {
+      await page.route(operation, route => route.fulfill({ status: 503 }))
+      await page.goto(origin + path)
+      await page.getByText('Reload the page to try again').waitFor(TIMEOUT)
+    }
+  }, 180_000)
 })
 
 describe('a browser that has opened a link', () => {

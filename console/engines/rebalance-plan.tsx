@@ -31,7 +31,7 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
 
   return (
     <section class="panel" aria-label="Distribution">
-      <h2>{hasMoves ? 'A better distribution is possible' : 'The load is distributed well'}</h2>
+      <h2>{toTitle(plan)}</h2>
       {plan.unplaced.length > 0 && (
         <ul class="unplaced">
           {plan.unplaced.map(({ source_id, source_name, reason }) => (
@@ -75,6 +75,11 @@ export function RebalancePlan({ plan, onApplied }: RebalancePlanProps) {
       {movedText.value && <p role="status">{movedText.value}</p>}
     </section>
   )
+}
+
+function toTitle({ moves, unplaced }: OfferedPlacementPlan): string {
+  if (moves.length > 0) return 'A better distribution is possible'
+  return unplaced.length > 0 ? 'Some cameras have no engine' : 'The load is distributed well'
 }
 
 interface MoveRowProps {

@@ -11,7 +11,14 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createManagement } from '../../services/management/management.ts'
 import { openBrowser } from '../fixtures/browser/browser.ts'
 import { openConsole } from '../fixtures/browser/local-session.ts'
-import { customerInput, organizationInput, siteInput } from '../fixtures/management/hierarchy.ts'
+import { unreachableEngine } from '../fixtures/management/channel-records.ts'
+import {
+  customerInput,
+  deviceInput,
+  organizationInput,
+  siteInput,
+  sourceInput,
+} from '../fixtures/management/hierarchy.ts'
 import { startPostgres } from '../fixtures/processes/postgres.ts'
 
 const administrator = { email: 'owner@eyrie.test', password: 'correct = horse battery staple' }
@@ -38,6 +45,7 @@ beforeAll(async () => {
     EYRIE_HOST: '0.0.0.0',
     EYRIE_ENGINE_URL: 'http://127.0.0.1:9',
     EYRIE_MEDIA_URL: 'http://127.0.0.1:9',
+    EYRIE_EGRESS_ALLOW: 'engine=127.0.0.1:9',
     EYRIE_ADMIN_EMAIL: administrator.email,
     EYRIE_ADMIN_PASSWORD: administrator.password,
     DATABASE_URL: `postgres://eyrie:plugh@127.0.0.1:${postgres.port}/eyrie`,
@@ -138,6 +146,39 @@ describe('the pages of the console', () => {
     }
   }, 180_000)
 })
+
+test('the page Engines does not call the load distributed well while a camera has no engine', async () => {
+  const page = await openPage()
+  await signIn(page, administrator)
+  const { organization, customer, site, engine, device, source, pipeline, channel, placement } =
+    managementRoutes
+  const organizationId = await create(page, organization.create, organizationInput('lost'))
+  const customerId = await create(page, customer.create, customerInput(organizationId, 'lost'))
+  const siteId = await create(page, site.create, siteInput(organizationId, customerId, 'lost'))
+  await create(page, placement.updateSite, { site_id: siteId, site_placement: 'automatic' })
+  const engineInput = { ...unreachableEngine, site_ids: [siteId] }
+  const engineId = await create(page, engine.create, engineInput)
+  const deviceId = await create(page, device.create, deviceInput(siteId, engineId, 'Gate'))
+  const sourceId = await create(page, source.create, sourceInput(deviceId, engineId, 'Gate'))
+  const pipelineId = await create(page, pipeline.create, {
+    engine_id: engineId,
+    pipeline_name: 'crossings',
+    pipeline_usecase: 'line-crossing',
+    pipeline_reference_key: 1,
+    pipeline_elements: { elements: [{ name: 'image-resize', args: { width: 640, height: 360 } }] },
+  })
+  const channelInput = {
+    source_id: sourceId,
+    pipeline_id: pipelineId,
+    usecase_key: 'line-crossing',
+    channel_name: 'in',
+  }
+  await create(page, channel.create, channelInput)
+
+  await page.getByRole('link', { name: 'Engines' }).click()
+  await page.getByText('Gate has no engine').waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'Some cameras have no engine' }).waitFor(TIMEOUT)
+}, 180_000)
 
 describe('a browser that has opened a link', () => {
   test('is offered no account, and asked to sign in on the pages of users', async () => {

@@ -1,6 +1,7 @@
 import type { RecoveryCodes, TotpEnrolment } from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
 import { callOperation } from '../api/api-request.ts'
+import { focusOnMount } from '../ui/focus-on-mount.ts'
 import { useSubmit } from '../ui/use-submit.ts'
 import { QrCode } from './qr-code.tsx'
 
@@ -54,7 +55,13 @@ const CodeFields = ({ enrolment: { uri, secret } }: { enrolment: TotpEnrolment }
     </p>
     <label>
       Code
-      <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus />
+      <input
+        ref={focusOnMount}
+        name="code"
+        inputmode="numeric"
+        autocomplete="one-time-code"
+        required
+      />
     </label>
   </>
 )

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { session, signIn, submitCode } from '../api/user-session.ts'
+import { focusOnMount } from '../ui/focus-on-mount.ts'
 import { capitalize } from '../ui/format.ts'
 import { navigate, usePageTitle } from '../ui/router.tsx'
 import '../ui/controls.css'
@@ -72,7 +73,7 @@ function PasswordFields() {
     <>
       <label>
         E-mail
-        <input name="email" type="email" autocomplete="username" required autofocus />
+        <input ref={focusOnMount} name="email" type="email" autocomplete="username" required />
       </label>
       <label>
         Password
@@ -86,7 +87,13 @@ function CodeField() {
   return (
     <label>
       Code of your authenticator app, or a recovery code
-      <input name="code" autocomplete="one-time-code" autocapitalize="none" required autofocus />
+      <input
+        ref={focusOnMount}
+        name="code"
+        autocomplete="one-time-code"
+        autocapitalize="none"
+        required
+      />
     </label>
   )
 }

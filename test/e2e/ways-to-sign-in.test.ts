@@ -76,6 +76,8 @@ beforeEach(async () => {
 
 const button = (name: string) => page.getByRole('button', { name })
 const codeField = () => page.getByRole('textbox', { name: /^Code/ })
+const expectFocus = (name: string) =>
+  expect.poll(() => page.evaluate('document.activeElement.name'), TIMEOUT).toBe(name)
 const providerLink = () => page.getByRole('link', { name: 'Sign in with Test Provider' })
 
 async function enterPassword() {
@@ -106,6 +108,7 @@ describe('an authenticator app', () => {
     const uri = `otpauth://totp/Eyrie?secret=${secret}&period=30&digits=6`
     const code = () => showCode(uri, new Date())
 
+    await expectFocus('code')
     await codeField().fill('000000')
     await button('Confirm').click()
     await page.getByText('is not the current code of the app').waitFor(TIMEOUT)
@@ -121,6 +124,10 @@ describe('an authenticator app', () => {
     await page.getByText('10 recovery codes are left').waitFor(TIMEOUT)
     await button('Sign out').click()
 
+    await enterPassword()
+    await expectFocus('code')
+    await button('Start again').click()
+    await expectFocus('email')
     await enterPassword()
     await enterCode('000000')
     await page.getByText('Code: is wrong or was used before').waitFor(TIMEOUT)

@@ -1,5 +1,5 @@
 import type { LiveChannel } from '@eyrie/contract/console-api'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { formatFigure } from '../ui/format.ts'
 import { Link } from '../ui/router.tsx'
 import { SideList } from '../ui/side-list.tsx'
@@ -46,12 +46,20 @@ function ChannelEntry({ channel }: { channel: LiveChannel }) {
   )
 }
 
+/** A stream has no image yet while its source starts, and media limits the images at a time. */
+const SNAPSHOT_RETRY_MS = 5_000
+
 /**
  * A still image of the small stream, loaded once. Its space is empty while the source is
  * lost or has no image.
  */
 function Snapshot({ stream, isLost }: { stream: number; isLost: boolean }) {
   const [hasImage, setHasImage] = useState(!isLost)
+  useEffect(() => {
+    if (hasImage || isLost) return
+    const timer = setTimeout(() => setHasImage(true), SNAPSHOT_RETRY_MS)
+    return () => clearTimeout(timer)
+  }, [hasImage, isLost])
   return (
     <span class="snapshot">
       {hasImage && (

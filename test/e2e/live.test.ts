@@ -227,6 +227,18 @@ describe('live page', () => {
     expect((await request).url()).toMatch(/snapshot\.jpg\?size=small$/)
   }, 200_000)
 
+  it('requests a picture in the list again if there was none yet', async () => {
+    const addresses = [pathToFileURL(video).href, SMALL_PICTURE]
+    const sources = addresses.map(address => ({ type: 'inf' as const, address }))
+    await createEngineClient(appliance).deploy([{ sources, elements: [{ name: 'read-number' }] }])
+    const page = await browser.newPage({ viewport: { width: 1024, height: 800 } })
+    onTestFinished(() => page.close())
+    await page.route(/snapshot\.jpg/, route => route.fulfill({ status: 503 }), { times: 2 })
+    await openConsole(page, appliance)
+    const countPictures = () => page.locator('.snapshot img').evaluateAll(countLoaded)
+    await expect.poll(countPictures, WAIT).toBe(2)
+  }, 200_000)
+
   it('marks a source that was never connected, shows the full reason and sets the page title', async () => {
     const door = { name: 'door', coords: [0, 1].map(x => ({ x, y: 0.5 })) }
     await createEngineClient(appliance).deploy([
@@ -317,3 +329,5 @@ describe('live page', () => {
 
 /** Runs in the page. The tests are compiled without the DOM types. */
 const readVideoWidth = (video: unknown) => (video as { videoWidth: number }).videoWidth
+const countLoaded = (images: unknown) =>
+  (images as { naturalWidth: number }[]).filter(({ naturalWidth }) => naturalWidth > 0).length

@@ -91,7 +91,7 @@ export function LiveVideo({ channel, output }: LiveVideoProps) {
           value={channel.fps > 0 ? formatMilliseconds(channel.latency) : '–'}
         />
         <Gauge name="Live delay" value={playing ? formatMilliseconds(playing.delayMs) : '–'} />
-        <Gauge name="Objects" value={String(output.objectCount.value)} />
+        <Gauge name="Objects" value={channel.fps > 0 ? String(output.objectCount.value) : '–'} />
       </dl>
     </>
   )

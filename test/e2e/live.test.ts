@@ -264,6 +264,8 @@ describe('live page', () => {
     await unreachableSource.click()
     await page.getByRole('alert').getByText('No video from the source').waitFor()
     await expect.poll(() => page.title()).toMatch(/^127\.0\.0\.1:9.* – Eyrie$/)
+    const objects = page.locator('.gauges div').filter({ hasText: 'Objects' })
+    expect(await objects.getByRole('definition').textContent()).toBe('– ')
 
     const problem = page.locator('.problem')
     expect(await problem.textContent()).toMatch(

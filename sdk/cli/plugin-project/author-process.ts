@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -41,8 +42,11 @@ export async function generateSchemas(folder: string): Promise<void> {
 
 /** Runs the generator for a plugin in TypeScript. Returns whether it has succeeded. */
 async function runGenerator(folder: string, outputs: { out: Output; err: Output }) {
-  // `env` sets the variable for the command.
-  const command = [`NODE_COMPILE_CACHE=${CODE_FOLDER}`, process.execPath, GENERATOR, folder]
+  // The generator inherits a folder for compiled code that the user has set for this process.
+  const hasFolder = getCompileCacheDir() !== undefined
+  const variables = hasFolder ? [] : [`NODE_COMPILE_CACHE=${CODE_FOLDER}`]
+  // `env` sets the variables for the command.
+  const command = [...variables, process.execPath, GENERATOR, folder]
   return (await runProgram('env', command, outputs)) === 0
 }
 

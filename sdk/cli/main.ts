@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
+import { createStreamOutput } from './command/terminal.ts'
 import { runCommandLine } from './command-line.ts'
 
 // The executable `eyrie`: runs the command line of this process, and exits with its exit code.
@@ -27,7 +28,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   get input() {
     return process.stdin
   },
-  out: process.stdout,
+  out: createStreamOutput(process.stdout),
   err: process.stderr,
   captureInterrupt() {
     const interruption = new AbortController()

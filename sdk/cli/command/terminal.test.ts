@@ -1,5 +1,13 @@
+import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createSafeTerminal, styled, writeJson, writeTable } from './terminal.ts'
+import {
+  createSafeTerminal,
+  createStreamOutput,
+  styled,
+  writeJson,
+  writeTable,
+} from './terminal.ts'
 
 /** Returns what `write` writes to a terminal. */
 function capture(write: (out: ReturnType<typeof createSafeTerminal>['out']) => void): string {
@@ -31,6 +39,25 @@ describe('the outputs of a terminal', () => {
     const json = capture(out => writeJson(out, value))
     expect(json).toContain('\\u009b')
     expect(JSON.parse(json)).toEqual(value)
+  })
+})
+
+describe('the output to a pipe', () => {
+  it('is drained once the reader has received what was written', async () => {
+    const pipe = new PassThrough({ highWaterMark: 1 })
+    const { out } = createSafeTerminal({
+      data: '',
+      out: createStreamOutput(pipe),
+      err: createStreamOutput(pipe),
+    })
+    await out.drain?.()
+    out.write('text')
+    const steps: string[] = []
+    const drained = out.drain?.().then(() => steps.push('drained'))
+    await setImmediate()
+    steps.push(String(pipe.read()))
+    await drained
+    expect(steps).toEqual(['text', 'drained'])
   })
 })
 

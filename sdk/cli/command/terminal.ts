@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { escapeControlCharacters } from '@eyrie/contract/control-characters'
 
@@ -7,7 +8,22 @@ export interface Output {
   isTTY?: boolean
   /** Deletes the last line of a terminal, if it is not complete yet. */
   eraseLine?(): unknown
+  /**
+   * Resolves when the reader has received most of what was written, which waits in memory until
+   * then. A command that writes without end waits for it.
+   */
+  drain?(): Promise<void>
 }
+
+/** Returns the output to a stream. An error of the stream is not an error of the output. */
+export const createStreamOutput = (stream: Writable & { isTTY?: boolean }): Output => ({
+  isTTY: stream.isTTY === true,
+  write: text => stream.write(text),
+  async drain() {
+    if (!stream.writableNeedDrain) return
+    await new Promise<void>(resolve => stream.once('drain', resolve))
+  },
+})
 
 /** The environment in which a command runs. */
 export interface Terminal {
@@ -49,6 +65,7 @@ const createSafeOutput = (output: Output): Output => ({
   isTTY: output.isTTY === true,
   write: text => output.write(escapeText(text)),
   eraseLine: () => output.write(ERASE_LINE),
+  drain: async () => output.drain?.(),
 })
 
 /**

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { configuration, outputMessage } from '@eyrie/contract'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
@@ -13,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+import { runCommandLine } from '../command-line.ts'
 import { getEngineAccess } from './engine-access.ts'
 
 let data: string
@@ -199,6 +201,23 @@ describe('a deployed configuration', () => {
       'state',
       'state',
     ])
+  })
+})
+
+describe('eyrie watch', () => {
+  it('prints a message once the reader of its output has received the previous one', async () => {
+    await run(`deploy ${writeFile('two.yaml', twoCameras)}`)
+    const steps: string[] = []
+    const out = {
+      write: () => steps.push('write'),
+      async drain() {
+        await setImmediate()
+        steps.push('drained')
+      },
+    }
+    const args = ['watch', '--since', '1', '--count', '2', '--url', url()]
+    expect(await runCommandLine(args, { data, out, err: out })).toBe(0)
+    expect(steps).toEqual(['write', 'drained', 'write', 'drained'])
   })
 })
 

@@ -67,6 +67,8 @@ export const watchCommand: Command = {
 
       const line = values.json ? JSON.stringify(message) : formatMessage(message, out)
       out.write(`${line}\n`)
+      // While this waits, the engine skips frames, and stores the other messages.
+      await out.drain?.()
 
       // A gap stands for messages that are missing: it does not count as a message.
       if (message.kind !== 'gap') printed += 1
@@ -86,19 +88,21 @@ function parseQuery(options: Record<string, string | undefined>): OutputQuery {
 }
 
 /** Formats a message: `12:00:00  channel 3   event    line-crossing name=door direction=up` */
-function formatMessage(message: Exclude<ReceivedMessage, Hello>, out: Output): string {
+export function formatMessage(message: Exclude<ReceivedMessage, Hello>, out: Output): string {
   if (message.kind === 'gap') {
     return styled(out, 'red', `gap: messages ${message.from} to ${message.to} are no longer stored`)
   }
 
   const { time, channel, kind, data } = message
+  // The frames that were not sent before this one, because the output is read slowly.
+  const dropped = message.kind === 'frame' ? message.dropped : undefined
   const clock = new Date(time).toTimeString().slice(0, 8)
   const origin = channel === null ? 'engine' : `channel ${channel}`
   return [
     styled(out, 'dim', clock),
     origin.padEnd(ORIGIN_WIDTH),
     styled(out, KIND_COLORS[kind], kind.padEnd(KIND_WIDTH)),
-    toLine(formatData(data)),
+    toLine(formatData(dropped === undefined ? data : { ...data, dropped })),
   ].join('  ')
 }
 

@@ -127,13 +127,23 @@ describe('eyrie logs --follow', { timeout: 180_000 }, () => {
   function prepareFollow(data: string, ...args: string[]) {
     const log = createLogFile(data, FILE_BYTES)
     const printed = { out: '', err: '' }
+    /** The texts that were written, and when the reader had received them. */
+    const steps: string[] = []
     const interruption = new AbortController()
     const write = (n: number, service = 'media', level = 30) =>
       log(JSON.parse(record(service, level, `n${n}`)))
     const start = () => {
       const code = runCommandLine(['logs', '--follow', ...args], {
         data,
-        out: { write: text => (printed.out += text) },
+        out: {
+          write(text) {
+            printed.out += text
+            steps.push(text)
+          },
+          async drain() {
+            steps.push('drained')
+          },
+        },
         err: { write: text => (printed.err += text) },
         captureInterrupt: () => interruption.signal,
       })
@@ -143,7 +153,7 @@ describe('eyrie logs --follow', { timeout: 180_000 }, () => {
       })
       return code
     }
-    return { write, start, printed, interrupt: () => interruption.abort() }
+    return { write, start, printed, steps, interrupt: () => interruption.abort() }
   }
 
   it('prints every line once and in order across rotations, until Ctrl-C', async () => {
@@ -197,6 +207,16 @@ describe('eyrie logs --follow', { timeout: 180_000 }, () => {
     }
     await vi.waitUntil(() => numbers(printed.out).includes(13), WAIT)
     expect(numbers(printed.out)).toEqual([13])
+  })
+
+  it('reads new lines once the reader of its output has received the previous ones', async () => {
+    const { write, start, steps } = prepareFollow(createTemporaryFolder())
+    write(10)
+    void start()
+    await vi.waitUntil(() => steps.length > 0, WAIT)
+    write(11)
+    await vi.waitUntil(() => steps.some(step => step.endsWith('n11\n')), WAIT)
+    expect(steps.slice(0, 2)).toEqual([expect.stringContaining('n10'), 'drained'])
   })
 
   it('exits with 0 on Ctrl-C', async () => {

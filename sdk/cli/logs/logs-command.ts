@@ -33,6 +33,9 @@ const LOGS_OPTIONS = {
 /** Whether a record is to be printed. */
 type Filter = (record: LogRecord) => boolean
 
+/** Prints records, and waits until the reader of the output has received them. */
+type Print = (records: readonly LogRecord[]) => Promise<void>
+
 /**
  * `eyrie logs`: prints the latest lines of the log of all services, and new lines with `--follow`.
  */
@@ -49,15 +52,18 @@ export const logsCommand: Command = {
     const matches: Filter = ({ service, level }) =>
       level >= minLevel && (values.service === undefined || service === values.service)
     const paint: Paint = (style, text) => styled(out, style, text)
-    const print = (record: LogRecord) => {
-      const line = values.json ? JSON.stringify(record) : formatLogRecord(record, paint)
-      out.write(`${line}\n`)
+    const print: Print = async records => {
+      for (const record of records) {
+        const line = values.json ? JSON.stringify(record) : formatLogRecord(record, paint)
+        out.write(`${line}\n`)
+      }
+      await out.drain?.()
     }
 
     const tail = await openTail(data)
     try {
       const records = await readLatest(tail, maxRecords, matches)
-      for (const record of records) print(record)
+      await print(records)
       if (values.follow) await follow(tail, matches, print, captureInterrupt?.())
       else if (records.length === 0) err.write('no log entries match this service and level\n')
     } finally {
@@ -103,13 +109,13 @@ async function readLatest(
 async function follow(
   tail: LogTail,
   matches: Filter,
-  print: (record: LogRecord) => void,
+  print: Print,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   try {
     for await (const _ of setInterval(POLL_INTERVAL_MS, undefined, { signal })) {
       const records = parseRecords(await tail.read())
-      for (const record of records.filter(matches)) print(record)
+      await print(records.filter(matches))
     }
   } catch (error) {
     // The timer rejects when the signal fires. That is the normal end.

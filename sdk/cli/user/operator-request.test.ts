@@ -6,6 +6,15 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+import { requestOperator } from './operator-request.ts'
+
+/** Returns a data folder with a token for the management service. */
+function createDataFolder(): string {
+  const data = createTemporaryFolder()
+  mkdirSync(join(data, 'secrets'))
+  writeFileSync(join(data, 'secrets/operator-token'), 'token')
+  return data
+}
 
 /** Runs a command against a server that is not the management service. */
 async function runAgainst(answer: RequestListener) {
@@ -14,11 +23,9 @@ async function runAgainst(answer: RequestListener) {
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  const data = createTemporaryFolder()
-  mkdirSync(join(data, 'secrets'))
-  writeFileSync(join(data, 'secrets/operator-token'), 'token')
   const environment = { EYRIE_MANAGEMENT_URL: url }
-  return { url, result: await runEyrieCommand(['jobs'], { data, environment }) }
+  const result = await runEyrieCommand(['jobs'], { data: createDataFolder(), environment })
+  return { url, result }
 }
 
 describe('a request to the management service', () => {
@@ -45,15 +52,30 @@ describe('a request to the management service', () => {
     await once(server, 'listening')
     onTestFinished(() => void server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const data = createTemporaryFolder()
-    mkdirSync(join(data, 'secrets'))
-    writeFileSync(join(data, 'secrets/operator-token'), 'token')
+    const data = createDataFolder()
     const { err } = await runEyrieCommand(['jobs'], {
       data,
       environment: { EYRIE_MANAGEMENT_URL: url },
     })
     expect(err).toMatch(
       /\((other side closed|.*ECONNRESET)\): start the appliance, or set EYRIE_MANAGEMENT_URL/,
+    )
+  })
+
+  it('fails if the service accepts it and does not answer in time', async () => {
+    const server = createTcpServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const data = createDataFolder()
+    const terminal = {
+      data,
+      environment: { EYRIE_MANAGEMENT_URL: url },
+      out: process.stdout,
+      err: process.stderr,
+    }
+    await expect(requestOperator('/operator/jobs', terminal, {}, 100)).rejects.toThrow(
+      `the management service at ${url} has not answered within 0.1 s: see eyrie logs --service management`,
     )
   })
 

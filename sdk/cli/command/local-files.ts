@@ -1,4 +1,5 @@
-import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 
 /**
  * Reads a file named on the command line. Rejects with an `Error` that names the
@@ -49,6 +50,36 @@ async function writeContent(
     await file.close()
   }
 }
+
+/**
+ * Creates a folder named on the command line, and the folders above it, unless they exist. New ones
+ * have the permissions `mode`. Rejects with an `Error` that names the folder and the reason.
+ */
+export function createLocalFolder(path: string, mode?: number): Promise<void> {
+  return createFolder(resolve(path), mode).catch(cause => {
+    throw new Error(`${path} cannot be created: ${cause.message}`, { cause })
+  })
+}
+
+/**
+ * The option `recursive` of `mkdir` tries without end in a folder that accepts no new ones, such as
+ * `/proc` (as of Node 24).
+ */
+async function createFolder(path: string, mode: number | undefined): Promise<void> {
+  if (await isFolder(path)) return
+  const parent = dirname(path)
+  if (parent !== path) await createFolder(parent, mode)
+  await mkdir(path, { mode }).catch(async error => {
+    // Another process may have created it in the meantime.
+    if (!(await isFolder(path))) throw error
+  })
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    status => status.isDirectory(),
+    () => false,
+  )
 
 /**
  * Replaces an existing file named on the command line. The file has its old or its new content,

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { ENCRYPTED_BACKUP_MAGIC } from '@eyrie/contract/backup'
 import type { Job } from '@eyrie/contract/management/job'
 import { type Command, JSON_OPTION, parseArguments } from '../command/command.ts'
+import { createLocalFolder } from '../command/local-files.ts'
 import { PASSPHRASE_OPTION, readNewPassphrase, readPassphrase } from '../command/passphrase.ts'
 import { styled, type Terminal, writeJson, writeSuccess } from '../command/terminal.ts'
 import { findIsolationGaps, type IsolationGap } from './isolation-gaps.ts'
@@ -13,6 +14,8 @@ import { findIsolationGaps, type IsolationGap } from './isolation-gaps.ts'
 const MANAGEMENT = resolve(import.meta.dirname, '../../../services/management')
 const MAINTENANCE_PROGRAM = join(MANAGEMENT, 'upkeep/main.ts')
 const STORE_PROGRAM = join(MANAGEMENT, 'backups/main.ts')
+/** The data folder contains secrets. */
+const OWNER_ONLY_MODE = 0o700
 
 /**
  * Commands for the data of the appliance. Only the management service has access to the database,
@@ -72,6 +75,7 @@ export const restoreCommand: Command = {
     const path = resolve(positionals[0])
     const restoreArgs = values.force ? ['restore', path, '--force'] : ['restore', path]
     const passphrase = await readBackupPassphrase(path, terminal, values['passphrase-file'])
+    await createLocalFolder(terminal.data, OWNER_ONLY_MODE)
     const contents = await runMaintenance<BackupContents>(terminal, {
       args: restoreArgs,
       input: passphrase,

@@ -7,7 +7,7 @@ import {
   PUBLISHED_MODELS,
 } from '@eyrie/model-store'
 import { type Command, parseArguments, UsageError } from '../command/command.ts'
-import { readLocalFile } from '../command/local-files.ts'
+import { createLocalFolder, readLocalFile } from '../command/local-files.ts'
 import { type Output, type Terminal, writeSuccess } from '../command/terminal.ts'
 import { MODEL_OPTIONS, type ModelOptions, parseModelOptions } from './model-options.ts'
 
@@ -38,7 +38,9 @@ export const addModelCommand: Command = {
         ? await downloadPublished(name, modelOptions, terminal)
         : await readModelFile(name, file, modelOptions)
 
-    const { card, folder } = await addModel(join(terminal.data, 'models'), model).catch(cause => {
+    const root = join(terminal.data, 'models')
+    await createLocalFolder(root)
+    const { card, folder } = await addModel(root, model).catch(cause => {
       throw new Error(`${file ?? name} cannot be added: ${cause.message}`, { cause })
     })
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { createLocalFolder } from '../command/local-files.ts'
 import { packFolder } from '../plugin/plugin-archive.ts'
 import { buildSdkPackage } from '../sdk-package/build-sdk-package.ts'
 import { generateSchemas } from './author-process.ts'
@@ -27,7 +28,7 @@ export async function createProject(folder: string, plugin: PluginProject): Prom
 
   // In the same file system as the project, for the rename.
   const parent = dirname(target)
-  await mkdir(parent, { recursive: true })
+  await createLocalFolder(parent)
   const temporary = await mkdtemp(join(parent, '.eyrie-plugin-'))
   // The draft is a sub-folder, because only the user can read the temporary folder.
   const draft = join(temporary, 'project')

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/prom
 import { dirname, join } from 'node:path'
 import { hashContent } from '@eyrie/plugin-signature/package-files'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
+import { createLocalFolder } from '../command/local-files.ts'
 import {
   EMPTY_INDEX,
   formatIndex,
@@ -38,7 +39,7 @@ export async function changeRegistry<Result>(
   folder: string,
   change: (index: RegistryIndex) => Promise<RegistryChange<Result>>,
 ): Promise<Result> {
-  await mkdir(folder, { recursive: true })
+  await createLocalFolder(folder)
   const result = await replaceIndex(join(folder, INDEX_FILE), async () => {
     const changed = await change(await readIntactIndex(folder))
     return { content: formatIndex(changed.entries), result: changed.result }

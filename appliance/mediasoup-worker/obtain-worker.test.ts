@@ -11,11 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { release } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { workerExecutablePaths } from '../../services/media/webrtc/worker/worker-executable.ts'
+import { startForwardProxy } from '../../test/fixtures/network/forward-proxy.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
 import { createServiceLog } from '../process/service-log.ts'
 import { obtainWorker } from './obtain-worker.ts'
@@ -122,24 +123,12 @@ describe('obtain.sh', () => {
   it('downloads the worker through the proxy in http_proxy', async () => {
     const folder = createTemporaryFolder()
     const releases = await serveReleases(41)
-    const proxy = createServer()
-      .on('connect', ({ url }, socket) => {
-        expect(url).toBe('releases.invalid:80')
-        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-        const upstream = connect(Number(new URL(releases.url).port), '127.0.0.1')
-        socket.pipe(upstream).pipe(socket)
-      })
-      .listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
-    onTestFinished(() => void proxy.close())
-
+    const proxy = await startForwardProxy(Number(new URL(releases.url).port))
     const verified = copyScript(toChecksum(releases.hash))
-    const variables = {
-      http_proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-      no_proxy: '',
-    }
+    const variables = { http_proxy: proxy.url, no_proxy: '' }
     const { code } = await runScript(folder, 'http://releases.invalid', verified, variables)
     expect(code).toBe(0)
+    expect(proxy.requested).toEqual(['releases.invalid:80'])
     expect(releases.requests).toHaveLength(1)
   })
 

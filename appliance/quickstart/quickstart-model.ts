@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { downloadThroughProxy } from '@eyrie/cli/command/download-proxy'
 import { readLocalFile } from '@eyrie/cli/command/local-files'
 import type { ModelCard } from '@eyrie/contract'
 import {
@@ -62,7 +63,8 @@ export async function provideModel(
     )
   }
   report('downloading model', { url: published.url })
-  await addModel(root, { name: requested, model: await download(published), ...published.options })
+  const model = await downloadThroughProxy(process.env, () => download(published))
+  await addModel(root, { name: requested, model, ...published.options })
   return requested
 }
 

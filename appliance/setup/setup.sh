@@ -11,7 +11,7 @@ source appliance/setup/packages.sh
 toolchain=$root/.toolchain
 stamps=$toolchain/stamps
 log=$toolchain/setup.log
-min_node=24.12.0
+min_node=24.14.0
 mkdir -p "$stamps" "$toolchain/bin"
 
 report() { printf '\e[2m▸\e[0m %s\n' "$*" >&2; }

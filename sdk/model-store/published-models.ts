@@ -97,9 +97,12 @@ function throwInterrupted(url: string, receivedBytes: number, error: Error): nev
 }
 
 function throwUnreachable(url: string, error: Error): never {
-  const { cause } = error as { cause?: { code?: string } }
+  // The message of the cause names the proxy if that is unreachable. It is empty if the host has
+  // several addresses.
+  const { cause } = error as { cause?: { code?: string; message: string } }
+  const reason = cause?.message || cause?.code || error.message
   throw new Error(
-    `${new URL(url).host} cannot be reached (${cause?.code ?? error.message}). Without internet access, download ${url} ` +
+    `${new URL(url).host} cannot be reached (${reason}). Without internet access, download ${url} ` +
       'on another machine and add the file with --file',
     { cause: error },
   )

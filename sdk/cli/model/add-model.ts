@@ -7,6 +7,7 @@ import {
   PUBLISHED_MODELS,
 } from '@eyrie/model-store'
 import { type Command, parseArguments, UsageError } from '../command/command.ts'
+import { downloadThroughProxy } from '../command/download-proxy.ts'
 import { createLocalFolder, readLocalFile } from '../command/local-files.ts'
 import { type Output, type Terminal, writeSuccess } from '../command/terminal.ts'
 import { MODEL_OPTIONS, type ModelOptions, parseModelOptions } from './model-options.ts'
@@ -60,7 +61,7 @@ export const addModelCommand: Command = {
 async function downloadPublished(
   name: string,
   options: ModelOptions,
-  { err }: Terminal,
+  { err, environment = {} }: Terminal,
 ): Promise<NewModel> {
   const published = PUBLISHED_MODELS[name]
   if (!published) {
@@ -77,7 +78,10 @@ async function downloadPublished(
 
   const progress = showProgress(err, `fetching ${published.url}`)
   try {
-    return { ...published.options, name, model: await download(published, progress.report) }
+    const model = await downloadThroughProxy(environment, () =>
+      download(published, progress.report),
+    )
+    return { ...published.options, name, model }
   } finally {
     progress.end()
   }

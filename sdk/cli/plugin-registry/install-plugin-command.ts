@@ -39,7 +39,7 @@ export const installPluginCommand: Command = {
     } as const
     const { values, positionals } = parseArguments(args, options, ['plugin'])
     const requested = parseRequestedVersion(positionals[0])
-    const registry = openRegistry(findRegistryLocation(values.registry, terminal))
+    const registry = openRegistry(findRegistryLocation(values.registry, terminal), terminal)
     const engine = connectToChangePlugins(values, terminal)
     const policy = await readPolicy(engine, getEngineUrl(values, terminal))
 

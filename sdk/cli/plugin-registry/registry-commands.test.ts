@@ -15,6 +15,7 @@ import { type ListeningServer, listen, type Service } from '@eyrie/kit'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
+import { startForwardProxy } from '../../../test/fixtures/network/forward-proxy.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 
 // Publishers, a registry in a folder, a web server that serves it, and an engine that trusts
@@ -201,6 +202,18 @@ describe('eyrie plugin install', () => {
     )
   })
 
+  it('reads a registry through the proxy of the machine, past which it reaches the engine', async () => {
+    const proxy = await startForwardProxy((web.address() as AddressInfo).port)
+    const registryUrl = 'http://shop:pass%20word@registry.invalid/plugins'
+    const engineUrl = `http://127.0.0.1:${server.port}`
+    const result = await runEyrieCommand(
+      ['plugin', 'install', 'nothing', '--registry', registryUrl, '--url', engineUrl],
+      { data: join(folder, 'data'), environment: { http_proxy: proxy.url } },
+    )
+    expect(result.err).toContain('the registry has no plugin nothing')
+    expect(proxy.requested).toEqual(['registry.invalid:80'])
+  })
+
   it('names the server that closes the connection in the middle of a file', async () => {
     const broken = createServer((_, response) => {
       response.writeHead(200, { 'content-length': 1000 })
@@ -211,7 +224,7 @@ describe('eyrie plugin install', () => {
     const host = `127.0.0.1:${(broken.address() as AddressInfo).port}`
     expect(await run(`plugin install crowd --registry http://${host}/`)).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`${host} cannot be reached (UND_ERR_SOCKET). `),
+      err: expect.stringContaining(`${host} cannot be reached (other side closed). `),
     })
   })
 
@@ -220,7 +233,7 @@ describe('eyrie plugin install', () => {
     [
       'plugin install crowd --registry http://127.0.0.1:65535/',
       1,
-      /127\.0\.0\.1:65535 cannot be reached \(ECONNREFUSED\)/,
+      /127\.0\.0\.1:65535 cannot be reached \(.*ECONNREFUSED.*\)/,
     ],
     ['plugin search --registry ftp://example.com', 2, /is not a registry: write a folder/],
     ['plugin search --registry @data', 1, /data\/index\.json does not exist/],

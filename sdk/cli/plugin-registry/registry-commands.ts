@@ -62,7 +62,7 @@ export const searchPluginsCommand: Command = {
   async run(args, terminal) {
     const { words, options } = splitWords(args)
     const { values } = parseArguments(options, { ...REGISTRY_OPTION, ...JSON_OPTION })
-    const registry = openRegistry(findRegistryLocation(values.registry, terminal))
+    const registry = openRegistry(findRegistryLocation(values.registry, terminal), terminal)
     const index = await readIndex(registry)
     const found = index.entries.filter(entry => matchesAll(words, entry))
     if (values.json) return writeJson(terminal.out, found)
@@ -95,7 +95,8 @@ export const mirrorPluginsCommand: Command = {
   async run(args, terminal) {
     const { positionals } = parseArguments(args, {}, ['registry', 'folder'])
     const [source, folder] = positionals
-    const { copied, total } = await mirrorRegistry(openRegistry(source), requireFolder(folder))
+    const registry = openRegistry(source, terminal)
+    const { copied, total } = await mirrorRegistry(registry, requireFolder(folder))
     writeSuccess(
       terminal.out,
       'mirrored',

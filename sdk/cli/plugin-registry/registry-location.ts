@@ -1,8 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { findRootMessage } from '@eyrie/client/client-errors'
 import { hashContent } from '@eyrie/plugin-signature/package-files'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { UsageError } from '../command/command.ts'
+import { downloadThroughProxy } from '../command/download-proxy.ts'
 import { createReadError } from '../command/local-files.ts'
 import type { Terminal } from '../command/terminal.ts'
 import {
@@ -46,12 +48,17 @@ export function findRegistryLocation(
 }
 
 /**
- * Opens the registry in a folder or at an HTTP address. Throws `UsageError` for any other address.
+ * Opens the registry in a folder or at an HTTP address, to which the environment may name a proxy.
+ * Throws `UsageError` for any other address.
  */
-export function openRegistry(location: string): Registry {
+export function openRegistry(
+  location: string,
+  { environment = {} }: Pick<Terminal, 'environment'> = {},
+): Registry {
   if (!isAddress(location)) return new RegistryFolder(location)
   const url = URL.parse(location)
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return new RegistryServer(url)
+  if (url?.protocol === 'http:' || url?.protocol === 'https:')
+    return new RegistryServer(url, environment)
   throw new UsageError(
     `${location} is not a registry: write a folder, or an address such as https://example.com/plugins`,
   )
@@ -104,8 +111,13 @@ class RegistryServer implements Registry {
   readonly name: string
   readonly #base: string
   readonly #headers: Record<string, string> = {}
+  readonly #environment: NonNullable<Terminal['environment']>
 
-  constructor({ origin, pathname, username, password }: URL) {
+  constructor(
+    { origin, pathname, username, password }: URL,
+    environment: NonNullable<Terminal['environment']>,
+  ) {
+    this.#environment = environment
     // Users may write the address of the folder, with or without a slash at its end, or the address
     // of the index in it.
     const folder = pathname.endsWith(INDEX_FILE) ? pathname.slice(0, -INDEX_FILE.length) : pathname
@@ -117,8 +129,12 @@ class RegistryServer implements Registry {
     }
   }
 
-  async read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const url = this.#base + path
+    return downloadThroughProxy(this.#environment, () => this.#download(url, maxBytes))
+  }
+
+  async #download(url: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     // An index from a cache could be an old one.
     const request = { headers: { ...this.#headers, 'Cache-Control': 'no-cache' } }
     const response = await fetch(url, request).catch(cause => throwUnreachable(url, cause))
@@ -161,8 +177,7 @@ const createSizeError = (file: string, maxBytes: number) =>
  * Throws an `Error` with the cause that `fetch` has found, such as ECONNREFUSED, and the remedy.
  */
 function throwUnreachable(url: string, error: Error): never {
-  const { cause } = error as { cause?: { code?: string } }
-  const problem = `${new URL(url).host} cannot be reached (${cause?.code ?? error.message})`
+  const problem = `${new URL(url).host} cannot be reached (${findRootMessage(error)})`
   const remedy = 'Without a network, copy the registry on another machine with eyrie plugin mirror'
   throw new Error(`${problem}. ${remedy}`, { cause: error })
 }

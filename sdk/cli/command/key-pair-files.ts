@@ -1,4 +1,5 @@
 import { unlink, writeFile } from 'node:fs/promises'
+import { createWriteError } from './local-files.ts'
 
 /** The files of a key pair that a command generates. */
 
@@ -27,6 +28,7 @@ export async function writeKeyPair(
 async function createFile(path: string, text: string, mode: number): Promise<void> {
   const failIfExists = 'wx'
   await writeFile(path, text, { mode, flag: failIfExists }).catch(cause => {
-    throw new Error(`${path} cannot be created (${cause.code}): use another name`, { cause })
+    if (cause.code !== 'EEXIST') throw createWriteError(path, cause)
+    throw new Error(`${path} exists already: use another name`, { cause })
   })
 }

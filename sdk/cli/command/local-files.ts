@@ -31,7 +31,8 @@ export function writeLocalFile(
   })
 }
 
-function createWriteError(path: string, cause: NodeJS.ErrnoException): Error {
+/** Returns an `Error` that names the file and the reason why it cannot be written. */
+export function createWriteError(path: string, cause: NodeJS.ErrnoException): Error {
   const reason = cause.code === 'ENOENT' ? 'its folder does not exist' : cause.message
   return new Error(`${path} cannot be written: ${reason}`, { cause })
 }

@@ -61,11 +61,15 @@ describe('eyrie plugin keygen', () => {
 
   it.each(['acme.key', 'acme.pub'])('never overwrites %s', async existing => {
     writeFileSync(join(folder, existing), 'precious')
-    expect(await keygen()).toMatchObject(
-      failure(/acme\.\w+ cannot be created \(EEXIST\): use another name/),
-    )
+    expect(await keygen()).toMatchObject(failure(/acme\.\w+ exists already: use another name/))
     expect(readFileSync(join(folder, existing), 'utf8')).toBe('precious')
     expect(existsSync(join(folder, existing === 'acme.key' ? 'acme.pub' : 'acme.key'))).toBe(false)
+  })
+
+  it('says that the folder of the keys does not exist', async () => {
+    expect(await keygen('none/acme')).toMatchObject(
+      failure(/none\/acme\.key cannot be written: its folder does not exist/),
+    )
   })
 })
 

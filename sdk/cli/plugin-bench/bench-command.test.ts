@@ -1,12 +1,13 @@
 // @module-tag long
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { capabilities } from '@eyrie/contract/plugin'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 let folder: string
 beforeAll(() => {
@@ -49,6 +50,26 @@ describe('eyrie plugin bench', () => {
     expect(result).toMatchObject({ element: 'gate', frames: 60, budget_ms: 900 })
     expect(result.round_trip_p99).toBeGreaterThanOrEqual(result.round_trip_p50)
     expect(result.peak_rss_bytes).toBeGreaterThan(10e6)
+  })
+
+  it('ends and leaves no files when it is interrupted', async () => {
+    writePlugin(folder, { name: 'idle' })
+    const temporary = createTemporaryFolder()
+    vi.stubEnv('TMPDIR', temporary)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const interruption = new AbortController()
+    const measured = runEyrieCommand(
+      ['plugin', 'bench', join(folder, 'idle'), '--seconds', '3600'],
+      { data: folder, captureInterrupt: () => interruption.signal },
+    )
+    await vi.waitUntil(() => readdirSync(temporary).length > 0, { timeout: 60_000 })
+    interruption.abort()
+    expect(await measured).toEqual({
+      code: 1,
+      out: '',
+      err: 'eyrie: interrupted: the measurement is not complete\n',
+    })
+    expect(readdirSync(temporary)).toEqual([])
   })
 
   it('fails with the figures when the element exceeds its budget', async () => {

@@ -39,17 +39,18 @@ export const benchPluginCommand: Command = {
     'Measures an element in its sandbox: the time and CPU time of a frame, and memory. Fails if it exceeds the budget_ms of its\n' +
     'manifest. --frames is a recording of a file sink, or the truth of a scene (scene-4.truth.json).',
 
-  async run(args, { out }) {
+  async run(args, { out, captureInterrupt }) {
     const { values, positionals } = parseArguments(args, BENCH_OPTIONS, ['folder or package'])
     const [path] = positionals
-    const measured = await measurePackage(path, {
+    const request = {
       element: values.element,
       args: parseJsonObject('args', values.args) ?? {},
       config: parseJsonObject('config', values.config),
       frames: values.frames === undefined ? undefined : resolve(values.frames),
       fps: parsePositiveInteger('fps', values.fps),
       seconds: parsePositiveInteger('seconds', values.seconds),
-    })
+    }
+    const measured = await measurePackage(path, request, captureInterrupt?.())
     if (values.json) writeJson(out, measured)
     else printMeasurement(measured, out)
     // Scripts recognize an exceeded budget by the exit code.
@@ -59,11 +60,12 @@ export const benchPluginCommand: Command = {
 
 /**
  * Unpacks the files of a package into a temporary folder, as an engine does, and
- * measures the element there.
+ * measures the element there, until `interruption` fires.
  */
 async function measurePackage(
   path: string,
   request: Omit<BenchRequest, 'folder'>,
+  interruption: AbortSignal | undefined,
 ): Promise<BenchMeasurement> {
   const { files } = await readPluginFiles(path)
   const temporary = await mkdtemp(join(tmpdir(), 'eyrie-plugin-'))
@@ -73,19 +75,26 @@ async function measurePackage(
       await mkdir(dirname(join(folder, name)), { recursive: true })
       await writeFile(join(folder, name), content)
     }
-    return await runProgram({ ...request, folder })
+    return await runProgram({ ...request, folder }, interruption)
+  } catch (error) {
+    // Ctrl-C also ends the program, with an error of its own.
+    if (interruption?.aborted) {
+      throw new Error('interrupted: the measurement is not complete', { cause: error })
+    }
+    throw error
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
 }
 
-async function runProgram(request: BenchRequest): Promise<BenchMeasurement> {
+async function runProgram(
+  request: BenchRequest,
+  signal: AbortSignal | undefined,
+): Promise<BenchMeasurement> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [PROGRAM, JSON.stringify(request)],
-    {
-      encoding: 'utf8',
-    },
+    { encoding: 'utf8', signal },
   )
   const answer = benchAnswer.parse(JSON.parse(stdout))
   if ('problem' in answer) throw new Error(answer.problem)

@@ -34,7 +34,7 @@ export const createPluginCommand: Command = {
       )
     }
     const answers = await askQuestions(values, terminal)
-    await createProject(folder, { name, ...answers })
+    await createProject(folder, { name, ...answers }, terminal.captureInterrupt?.())
     const { out } = terminal
     writeSuccess(out, 'created', `${folder}/`)
     out.write(`  eyrie plugin test ${folder}   runs its tests\n`)

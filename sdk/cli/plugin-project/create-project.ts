@@ -16,11 +16,15 @@ const PACKAGES = resolve(import.meta.dirname, '../../../node_modules')
 const COPIED_PACKAGES = ['zod', '@types/node', 'undici-types']
 
 /**
- * Creates the folder of a new plugin, complete and ready to run without a network: code,
- * test, manifest with schemas, and the SDK. Rejects if the folder exists. The folder appears when
- * it is complete; after a failure nothing remains.
+ * Creates the folder of a new plugin, complete and ready to run without a network: code, test,
+ * manifest with schemas, and the SDK. Rejects if the folder exists, or if `interruption` fires. The
+ * folder appears when it is complete; after a failure or an interruption nothing remains.
  */
-export async function createProject(folder: string, plugin: PluginProject): Promise<void> {
+export async function createProject(
+  folder: string,
+  plugin: PluginProject,
+  interruption?: AbortSignal,
+): Promise<void> {
   const target = resolve(folder)
   if (existsSync(target)) {
     throw new Error(`${folder} exists already: choose another name, or delete it`)
@@ -40,7 +44,14 @@ export async function createProject(folder: string, plugin: PluginProject): Prom
     if (plugin.language === 'python') await copyPythonSdk(join(draft, '.sdk/eyrie-element'))
     else await provideSdk(draft)
     await generateSchemas(draft)
+    interruption?.throwIfAborted()
     await rename(draft, target)
+  } catch (error) {
+    // Ctrl-C also ends the programs above, with errors of their own.
+    if (interruption?.aborted) {
+      throw new Error(`interrupted: ${folder} was not created`, { cause: error })
+    }
+    throw error
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }

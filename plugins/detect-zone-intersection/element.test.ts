@@ -100,6 +100,16 @@ describe('detect-zone-intersection', () => {
     expect(objects[0]?.attributes).toEqual({ zones: ['hall', 'kerb', 'square'] })
   })
 
+  it('counts an object that is in both halves of a zone which crosses itself', async () => {
+    // The lower corners are in the wrong order.
+    const [topLeft, topRight, bottomRight, bottomLeft] = kerb.coords
+    const bowTie = { name: 'kerb', coords: [topLeft, topRight, bottomLeft, bottomRight] }
+    const large = { ...person(inside, 1), bbox: { x: 0.45, y: 0.3, w: 0.1, h: 0.4 } }
+    const { counters, events } = await run([[large]], { zones: [bowTie], args: { region: 'box' } })
+    expect(counters.kerb?.occupancy).toBe(1)
+    expect(events.map(({ type }) => type)).toEqual(['zone-enter'])
+  })
+
   it('counts an object as inside if at least half of its region is', async () => {
     expect((await run([[person(0.401, 1)]])).counters.kerb?.occupancy).toBe(1)
     expect((await run([[person(0.399, 1)]])).counters.kerb?.occupancy).toBe(0)

@@ -1,4 +1,5 @@
 import {
+  type BBox,
   clipToPicture,
   cropToRegion,
   DEFAULT_REGION_RATIO,
@@ -6,11 +7,13 @@ import {
   defineElement,
   definePlugin,
   type EventData,
+  type Point,
   region,
   z,
   zones,
 } from '@eyrie/element'
 import { computeOverlapShare } from './polygon-overlap.ts'
+import { splitIntoTrapezoids } from './trapezoids.ts'
 import { ZoneVisits } from './zone-visits.ts'
 
 /**
@@ -29,7 +32,8 @@ const detectZoneIntersection = defineElement({
 
   open({ args: { region }, config = { zones: [] } }) {
     const watchedZones = config.zones.map(zone => ({
-      ...zone,
+      name: zone.name,
+      parts: splitIntoTrapezoids(zone.coords),
       visits: new ZoneVisits(zone.name, zone.max_dwell_time),
     }))
 
@@ -48,8 +52,8 @@ const detectZoneIntersection = defineElement({
         function updateVisits(object: DetectedObject): DetectedObject {
           const regionBox = cropToRegion(clipToPicture(object.bbox), region, DEFAULT_REGION_RATIO)
           const insideZones: string[] = []
-          for (const { name, coords, visits } of watchedZones) {
-            const share = computeOverlapShare(regionBox, coords)
+          for (const { name, parts, visits } of watchedZones) {
+            const share = computeShareInside(regionBox, parts)
             const { isInside, event } = visits.update(object, share, pts)
             if (isInside) insideZones.push(name)
             if (event) events.push(event)
@@ -71,6 +75,11 @@ const detectZoneIntersection = defineElement({
     }
   },
 })
+
+/** Returns the share of a box that is inside a zone, whose parts do not overlap. */
+function computeShareInside(box: BBox, parts: readonly Point[][]): number {
+  return parts.reduce((share, part) => share + computeOverlapShare(box, part), 0)
+}
 
 /** Returns the names of zones that an earlier element of the pipeline has added to an object. */
 function readZones({ attributes }: DetectedObject): unknown[] {

@@ -64,6 +64,19 @@ test('counts an object in a zone at the lower edge of the picture, which cuts it
   }
 })
 
+test('counts an object in the part of a zone that its outline surrounds twice', async () => {
+  // The points of a pentagram, whose centre is the centre of the picture.
+  const coords = Array.from({ length: 5 }, (_, n) => ({
+    x: 0.5 + 0.4 * Math.sin((4 * Math.PI * n) / 5),
+    y: 0.5 - 0.4 * Math.cos((4 * Math.PI * n) / 5),
+  }))
+  const config = { zones: [{ name: 'star', coords }] }
+  const element = await openElement(plugin['dwell-alarm'], { config })
+  const person = { ...personAt(0.5), bbox: { x: 0.45, y: 0.3, w: 0.1, h: 0.2 } }
+  const { counters } = await runElement(element, [createStream(10).next([person])])
+  assert.deepEqual(counters, { star: { inside: 1, alarms: 0 } })
+})
+
 test('continues a stay over frames that are far apart', async () => {
   const element = await openElement(plugin['dwell-alarm'], { args: { seconds: 10 }, config })
   const stream = createStream(0.2)

@@ -116,18 +116,20 @@ const getFoot = ({ x, y, w, h }: BBox): Point => ({
 })
 
 /**
- * Returns whether a point is inside a polygon: a ray from it to the right then crosses the sides an
- * odd number of times.
+ * Returns whether a polygon winds around a point: its sides that cross a ray from the point to the
+ * right do not cancel each other out, one up and one down.
  */
 function isInside({ x, y }: Point, polygon: readonly Point[]): boolean {
-  let isOdd = false
+  let windings = 0
   let from = polygon.at(-1)!
   for (const to of polygon) {
     const crosses = from.y > y !== to.y > y
-    if (crosses && x < from.x + ((y - from.y) / (to.y - from.y)) * (to.x - from.x)) isOdd = !isOdd
+    if (crosses && x < from.x + ((y - from.y) / (to.y - from.y)) * (to.x - from.x)) {
+      windings += to.y > from.y ? 1 : -1
+    }
     from = to
   }
-  return isOdd
+  return windings !== 0
 }
 
 export default definePlugin({ 'dwell-alarm': dwellAlarm })

@@ -116,6 +116,34 @@ describe('social-distancing', () => {
     })
   })
 
+  describe('a person who is hidden for longer than ten seconds, and keeps the track', () => {
+    const visible = (metres: number) => repeat(3, ...apart(metres))
+
+    it('is not counted again in slow video, in which trackers recover objects for 30 frames', async () => {
+      const close = [...visible(1), ...repeat(20), ...visible(1), ...repeat(40)]
+      expect((await run(close, { fps: 1 })).counter).toEqual({ violation: 2, non_violation: 0 })
+      const far = [...visible(4), ...repeat(20), ...visible(4), ...repeat(40)]
+      expect((await run(far, { fps: 1 })).counter).toEqual({ violation: 0, non_violation: 2 })
+      const both = [...visible(4), ...repeat(20), ...visible(1), ...repeat(40)]
+      expect((await run(both, { fps: 1 })).counter).toEqual({ violation: 2, non_violation: 0 })
+    })
+
+    it('is not counted again if the tracker recovers objects for longer than usual', async () => {
+      const close = [...visible(1), ...repeat(300), ...visible(1), ...repeat(110)]
+      expect((await run(close)).counter).toEqual({ violation: 2, non_violation: 0 })
+      const far = [...visible(4), ...repeat(300), ...visible(4), ...repeat(110)]
+      expect((await run(far)).counter).toEqual({ violation: 0, non_violation: 2 })
+    })
+
+    it('is another person after a discontinuity', async () => {
+      const element = await openElement(socialDistancing)
+      const stream = createStream(10)
+      await element.process(stream.next(apart(1)))
+      const { counters } = await element.process(stream.next(apart(1), { discontinuity: true }))
+      expect(counters).toEqual({ 'social-distancing': { violation: 4, non_violation: 0 } })
+    })
+  })
+
   describe('non_violation', () => {
     it('counts tracks ten seconds after they were last seen', async () => {
       const leave = (frames: number) => run([...repeat(5, ...apart(4)), ...repeat(frames)])

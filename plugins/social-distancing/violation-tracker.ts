@@ -8,16 +8,21 @@ const HYSTERESIS = 0.1
 /** A violation ends after the people have been apart, or one of them lost, for this long. */
 const GRACE_TICKS = TICKS_PER_SECOND
 /**
- * A track that has been lost for this long has ended. Trackers recover an object
- * earlier or not at all.
+ * A track that has been lost for this long, and for this number of frames, has ended. Trackers
+ * recover lost objects for 30 frames by default, which may take longer.
  */
 const TRACK_TIMEOUT_TICKS = 10 * TICKS_PER_SECOND
+const TRACK_TIMEOUT_FRAMES = 30
+/**
+ * Number of counted tracks that are remembered. A tracker with a greater `max_age` recovers objects
+ * whose track has ended here, and they must not be counted again.
+ */
+const MAX_COUNTED_TRACKS = 10_000
 
-/** What is known about the person with a track. */
-interface TrackState {
-  /** Time of the last frame with the person, in ticks. */
-  lastSeenPts: number
-  hasViolated: boolean
+/** The last frame with a person: its time in ticks, and its number. */
+interface LastSeen {
+  pts: number
+  frame: number
 }
 
 /**
@@ -32,9 +37,14 @@ export class ViolationTracker {
    * Ongoing violations by `getPairKey`: `pts` of the last frame in which the people were too close.
    */
   readonly #lastClosePts = new Map<string, number>()
-  readonly #tracks = new Map<number, TrackState>()
-  /** Time of the current frame. */
+  /** The tracks that have not ended. */
+  readonly #tracks = new Map<number, LastSeen>()
+  /** The tracks that were counted last. */
+  readonly #violators = new Set<number>()
+  readonly #nonViolators = new Set<number>()
+  /** Time and number of the current frame. */
   #pts = 0
+  #frame = 0
   #violationCount = 0
   #nonViolationCount = 0
 
@@ -51,6 +61,9 @@ export class ViolationTracker {
     if (discontinuity) {
       this.#lastClosePts.clear()
       for (const track of this.#tracks.keys()) this.#endTrack(track)
+      // From now on, the ids belong to other people.
+      this.#violators.clear()
+      this.#nonViolators.clear()
     }
 
     // Violations that were over in the previous frame. The people in this frame have not been
@@ -59,14 +72,12 @@ export class ViolationTracker {
       if (this.#pts - lastClosePts > GRACE_TICKS) this.#lastClosePts.delete(pair)
     }
     this.#pts = pts
+    this.#frame += 1
 
-    for (const track of tracks) {
-      const known = this.#tracks.get(track)
-      if (known) known.lastSeenPts = pts
-      else this.#tracks.set(track, { lastSeenPts: pts, hasViolated: false })
-    }
-    for (const [track, { lastSeenPts }] of this.#tracks) {
-      if (pts - lastSeenPts > TRACK_TIMEOUT_TICKS) this.#endTrack(track)
+    for (const track of tracks) this.#tracks.set(track, { pts, frame: this.#frame })
+    for (const [track, lastSeen] of this.#tracks) {
+      const isOverdue = pts - lastSeen.pts > TRACK_TIMEOUT_TICKS
+      if (isOverdue && this.#frame - lastSeen.frame > TRACK_TIMEOUT_FRAMES) this.#endTrack(track)
     }
   }
 
@@ -105,15 +116,24 @@ export class ViolationTracker {
   }
 
   #endTrack(track: number): void {
-    if (!this.#tracks.get(track)!.hasViolated) this.#nonViolationCount += 1
     this.#tracks.delete(track)
+    if (this.#violators.has(track) || this.#nonViolators.has(track)) return
+    this.#nonViolationCount += 1
+    remember(this.#nonViolators, track)
   }
 
   #markViolated(track: number): void {
-    const state = this.#tracks.get(track)!
-    if (!state.hasViolated) this.#violationCount += 1
-    state.hasViolated = true
+    if (this.#violators.has(track)) return
+    this.#violationCount += 1
+    remember(this.#violators, track)
   }
+}
+
+/** Adds a track to the counted ones, and deletes the one that was counted first of too many. */
+function remember(counted: Set<number>, track: number): void {
+  counted.add(track)
+  const [first] = counted
+  if (counted.size > MAX_COUNTED_TRACKS) counted.delete(first!)
 }
 
 function getPairKey(a: number, b: number): string {

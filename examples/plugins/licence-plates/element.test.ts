@@ -79,6 +79,21 @@ test('reports the plate of a vehicle that stays once', async () => {
   assert.equal(events.length, 1)
 })
 
+test('reports the plate of a vehicle once, although the vehicle was hidden in between', async () => {
+  const infer = createRecordedAnswers({
+    'plate-detector': () => ({ objects: [plate] }),
+    'plate-reader': () => ({ outputs: { plate: { ...readerOutput, data: toScores('B1234') } } }),
+  })
+  const element = await openElement(plugin['licence-plates'], { infer })
+  const stream = createStream(2)
+  const visible = () => Array.from({ length: 10 }, () => stream.next([carWith(0.4)]))
+  const hidden = Array.from({ length: 60 }, () => [])
+  const frames = [...visible(), ...hidden.map(objects => stream.next(objects)), ...visible()]
+  const { events, objects } = await runElement(element, frames)
+  assert.equal(events.length, 1)
+  assert.deepEqual(objects[0]?.attributes, { plate: 'B1234' })
+})
+
 test('reads many vehicles in several frames, because a frame has at most 32 inferences', async () => {
   const infer = createRecordedAnswers({
     'plate-detector': () => ({ objects: [plate] }),

@@ -17,8 +17,6 @@ const READER = 'plate-reader'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_'
 /** The character for a place without a character. */
 const EMPTY = '_'
-/** The readings of a vehicle that is not visible for this long are deleted. */
-const TRACK_TIMEOUT_S = 10
 /** The engine permits 32 inferences for a frame. A vehicle takes two; others wait for the next. */
 const MAX_VEHICLES_PER_FRAME = 16
 
@@ -53,7 +51,6 @@ const licencePlates = defineElement({
 
   async process({ objects }, { args, state, clock, infer }) {
     const now = clock.seconds
-    state.forget(now - TRACK_TIMEOUT_S)
 
     /** Returns what the plate of a vehicle shows; undefined if none is legible. */
     async function readPlate(vehicle: DetectedObject): Promise<string | undefined> {
@@ -68,7 +65,7 @@ const licencePlates = defineElement({
     let readCount = 0
     for (const vehicle of objects) {
       const { track, class: label, bbox } = vehicle
-      if (track !== undefined) state.keep(track, now)
+      if (track !== undefined) state.keep(track)
       if (track === undefined || !args.classes.includes(label) || bbox.h < args.min_height) continue
       if (!isVisible(bbox)) continue
       if (!state.isDue(track, now, args.interval_s) || readCount >= MAX_VEHICLES_PER_FRAME) continue

@@ -1,13 +1,19 @@
 interface Vehicle {
   lastRead: number
-  lastSeen: number
   votes: Map<string, number>
   /** What was reported; the vehicle is not read again. */
   plate: string | undefined
 }
 
-/** The readings of each tracked vehicle. Times are in seconds. */
+/** Number of vehicles whose readings are kept. Beyond it, the one last seen first is deleted. */
+const MAX_VEHICLES = 1000
+
+/**
+ * The readings of each tracked vehicle. They are kept while the vehicle is hidden, because a
+ * tracker may find it again at any time. Times are in seconds.
+ */
 export class PlateVotes {
+  /** In the order in which they were last seen. */
   readonly #vehicles = new Map<number, Vehicle>()
 
   /** Whether a vehicle is to be read now. */
@@ -20,11 +26,10 @@ export class PlateVotes {
   add(track: number, now: number, plate: string | undefined, needed: number): boolean {
     const vehicle = this.#vehicles.get(track) ?? {
       lastRead: now,
-      lastSeen: now,
       votes: new Map(),
       plate: undefined,
     }
-    this.#vehicles.set(track, vehicle)
+    this.#moveToEnd(track, vehicle)
     vehicle.lastRead = now
     if (plate === undefined) return false
     const votes = (vehicle.votes.get(plate) ?? 0) + 1
@@ -39,15 +44,15 @@ export class PlateVotes {
   }
 
   /** Keeps the readings of a vehicle, because it is visible. */
-  keep(track: number, now: number): void {
+  keep(track: number): void {
     const vehicle = this.#vehicles.get(track)
-    if (vehicle) vehicle.lastSeen = now
+    if (vehicle) this.#moveToEnd(track, vehicle)
   }
 
-  /** Deletes the vehicles that were visible last before a time. */
-  forget(before: number): void {
-    for (const [track, { lastSeen }] of this.#vehicles) {
-      if (lastSeen < before) this.#vehicles.delete(track)
-    }
+  #moveToEnd(track: number, vehicle: Vehicle): void {
+    this.#vehicles.delete(track)
+    this.#vehicles.set(track, vehicle)
+    const [first] = this.#vehicles.keys()
+    if (this.#vehicles.size > MAX_VEHICLES) this.#vehicles.delete(first!)
   }
 }

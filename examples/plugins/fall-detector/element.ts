@@ -21,8 +21,18 @@ const MAX_LYING_RATIO = 1
  */
 const FALL_S = 1
 const MIN_DROP = 0.25
-/** A track that is not detected for this long has ended. */
+/**
+ * With fewer than two frames per second, there may be no frame with the standing person within
+ * `FALL_S` before one with the lying person. This is logged after so many slow frames in a row.
+ */
+const MAX_FRAME_INTERVAL_S = FALL_S / 2
+const LOGGED_SLOW_FRAMES = 10
+/**
+ * A person who is not detected for this long is forgotten. Lying people are detected badly, and a
+ * tracker may find them again later.
+ */
 const TRACK_TIMEOUT_S = 5
+const FALLEN_TIMEOUT_S = 60
 
 /** The box of a person in one frame. */
 interface Sample {
@@ -52,12 +62,29 @@ const fallDetector = defineElement({
   events: {
     fall: z.object({ lying_seconds: z.number() }),
   },
-  state: () => ({ people: new Map<number, Person>(), falls: 0 }),
+  state: () => ({
+    people: new Map<number, Person>(),
+    falls: 0,
+    lastFrameAt: undefined as number | undefined,
+    /** Number of frames in a row that came too late after the previous one. */
+    slowFrames: 0,
+  }),
 
-  process({ objects, width, height }, { args, state, clock }) {
+  process({ objects, width, height }, { args, state, clock, log }) {
     const now = clock.seconds
-    for (const [track, { samples }] of state.people) {
-      if (now - samples.at(-1)!.seconds > TRACK_TIMEOUT_S) state.people.delete(track)
+    const intervalS = now - (state.lastFrameAt ?? now)
+    state.lastFrameAt = now
+    state.slowFrames = intervalS > MAX_FRAME_INTERVAL_S ? state.slowFrames + 1 : 0
+    if (state.slowFrames === LOGGED_SLOW_FRAMES) {
+      log.warn(
+        { intervalS, maxIntervalS: MAX_FRAME_INTERVAL_S },
+        'frames are too far apart to detect falls',
+      )
+    }
+
+    for (const [track, { samples, fellAt }] of state.people) {
+      const timeoutS = fellAt === undefined ? TRACK_TIMEOUT_S : FALLEN_TIMEOUT_S
+      if (now - samples.at(-1)!.seconds > timeoutS) state.people.delete(track)
     }
 
     const events = []

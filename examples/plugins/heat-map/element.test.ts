@@ -50,6 +50,15 @@ test('continues when the stream time begins anew', async () => {
   assert.ok(Math.abs((await readTotal(storage)) - 40) < 0.3)
 })
 
+test('ignores negative times, which earlier versions have stored', async () => {
+  const seconds = Array(32 * 18).fill(-20)
+  const grid = JSON.stringify({ columns: 32, rows: 18, seconds })
+  const storage = createMemoryStorage({ 'grid.json': grid })
+  const { counters } = await run(storage, 10)
+  assert.equal(counters['busiest place']?.percent, 100)
+  assert.ok(Math.abs((await readTotal(storage)) - 10) < 0.2)
+})
+
 test('begins anew if the stored grid is damaged', async () => {
   const storage = createMemoryStorage({ 'grid.json': '{"columns":' })
   await run(storage, 10)

@@ -37,7 +37,9 @@ export function parseGrid(file: Uint8Array | undefined): Grid | undefined {
       rows === ROWS &&
       Array.isArray(seconds) &&
       seconds.length === COLUMNS * ROWS
-    return isValid && seconds.every(Number.isFinite) ? new Grid(seconds) : undefined
+    if (!isValid || !seconds.every(Number.isFinite)) return undefined
+    // Earlier versions have subtracted time when the stream time began anew.
+    return new Grid(seconds.map(cellSeconds => Math.max(0, cellSeconds)))
   } catch {
     return undefined
   }

@@ -19,17 +19,31 @@ export interface StreamClock {
   readonly time: number
 }
 
+/** What the clock of new code needs to continue the stream time of the code that it replaces. */
+export interface ClockState {
+  /** Stream time of the last frame. */
+  readonly seconds: number
+  /**
+   * Seconds added to the timestamps of frames, which begin anew when the media service restarts.
+   */
+  readonly offset: number
+}
+
 const MICROSECONDS_PER_MS = 1000
 
-/** Creates the clock of one element. */
-export function createStreamClock(): {
-  clock: StreamClock
+/** The clock of one element, as the code that runs the element uses it. */
+export interface AdjustableClock {
+  readonly clock: StreamClock
   /** Sets the clock to the time of the frame that is processed next. */
   advance(frame: Pick<Frame, 'pts' | 'time' | 'discontinuity'>): void
-} {
+  save(): ClockState
+  restore(state: ClockState): void
+}
+
+/** Creates the clock of one element. */
+export function createStreamClock(): AdjustableClock {
   let seconds = 0
   let time = 0
-  /** Added to the timestamps of frames, which begin anew when the media service restarts. */
   let offset = 0
   return {
     clock: {
@@ -45,6 +59,11 @@ export function createStreamClock(): {
       if (frame.discontinuity && streamSeconds + offset < seconds) offset = seconds - streamSeconds
       seconds = streamSeconds + offset
       time = frame.time / MICROSECONDS_PER_MS
+    },
+    save: () => ({ seconds, offset }),
+    restore(state) {
+      seconds = state.seconds
+      offset = state.offset
     },
   }
 }

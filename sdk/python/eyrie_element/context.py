@@ -42,6 +42,14 @@ class Clock:
         self.seconds = stream_seconds + self._offset
         self.time = time / _MICROSECONDS_PER_SECOND
 
+    def _save(self) -> dict[str, float]:
+        """Returns what the clock of new code needs to continue the time of this one."""
+        return {'seconds': self.seconds, 'offset': self._offset}
+
+    def _restore(self, saved: Mapping[str, float]) -> None:
+        self.seconds = saved['seconds']
+        self._offset = saved['offset']
+
 
 class Metrics:
     """

@@ -2,6 +2,7 @@ from dataclasses import dataclass, field
 from unittest import TestCase
 
 from eyrie_element import Element, Frame
+from eyrie_element.context import Clock
 from eyrie_element.kept_state import MAX_STATE_BYTES, restore_state, save_state
 
 
@@ -35,27 +36,35 @@ class Probe(Element):
         return None
 
 
+def save(state: object) -> dict[str, str]:
+    return save_state(Probe(state), Clock())
+
+
+def restore(element: Element, encoded: str) -> dict[str, str]:
+    return restore_state(element, Clock(), encoded)
+
+
 def report_replacement(state: object, initial: object) -> dict[str, str]:
     """Returns what new code reports that begins with `initial`."""
-    return restore_state(Probe(initial), save_state(Probe(state))['state'])
+    return restore(Probe(initial), save(state)['state'])
 
 
 class KeptState(TestCase):
     def test_new_code_continues_with_the_state(self) -> None:
         state = State(3, {7: Track(2, 'van')})
         element = Probe(State())
-        self.assertEqual(restore_state(element, save_state(Probe(state))['state']), {})
+        self.assertEqual(restore(element, save(state)['state']), {})
         self.assertEqual(element.state, state)
 
     def test_new_fields_have_their_defaults(self) -> None:
         element = Probe(LongerState())
-        restore_state(element, save_state(Probe(State(3)))['state'])
+        restore(element, save(State(3))['state'])
         self.assertEqual(element.state, LongerState(3))
 
     def test_a_state_that_does_not_fit_is_not_kept_and_the_reason_names_the_field(self) -> None:
         element = Probe(State())
         self.assertEqual(
-            restore_state(element, save_state(Probe(OtherState('many')))['state']),
+            restore(element, save(OtherState('many'))['state']),
             {'problem': "state/total should be integer, not 'many' in the new code"},
         )
         self.assertEqual(element.state, State())
@@ -69,16 +78,16 @@ class KeptState(TestCase):
         )
 
     def test_what_json_cannot_express_is_not_kept(self) -> None:
-        self.assertEqual(save_state(Probe(None)), {})
-        self.assertIn('only dataclasses', save_state(Probe({1, 2}))['problem'])
-        self.assertIn('set cannot', save_state(Probe(State(tracks={1: {2}})))['problem'])  # type: ignore[dict-item]
-        self.assertIn('differ from the types', save_state(Probe(State(tracks={'1': Track(1)})))['problem'])  # type: ignore[dict-item]
+        self.assertEqual(save(None), {})
+        self.assertIn('only dataclasses', save({1, 2})['problem'])
+        self.assertIn('set cannot', save(State(tracks={1: {2}}))['problem'])  # type: ignore[dict-item]
+        self.assertIn('differ from the types', save(State(tracks={'1': Track(1)}))['problem'])  # type: ignore[dict-item]
         self.assertIn(
             f'more than {MAX_STATE_BYTES}',
-            save_state(Probe(OtherState('x' * MAX_STATE_BYTES)))['problem'],
+            save(OtherState('x' * MAX_STATE_BYTES))['problem'],
         )
 
     def test_a_state_of_another_language_is_not_kept(self) -> None:
         self.assertEqual(
-            restore_state(Probe(State()), '/w8B'), {'problem': 'it is of code in another language'}
+            restore(Probe(State()), '/w8B'), {'problem': 'it is of code in another language'}
         )

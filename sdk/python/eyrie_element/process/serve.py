@@ -129,10 +129,11 @@ class ElementProcess:
 
     def _transfer_state(self, message: dict[str, Any]) -> dict[str, Any]:
         """Passes the state of the element to the engine, or takes over that of earlier code."""
-        assert self._element
+        assert self._element and self._context
+        clock = self._context.clock
         if message['type'] == 'save':
-            return {'type': 'saved', **save_state(self._element)}
-        return {'type': 'restored', **restore_state(self._element, message['state'])}
+            return {'type': 'saved', **save_state(self._element, clock)}
+        return {'type': 'restored', **restore_state(self._element, clock, message['state'])}
 
     def _process(self, frame: dict[str, Any], location: dict[str, Any] | None) -> dict[str, Any]:
         cpu_before = time.process_time()

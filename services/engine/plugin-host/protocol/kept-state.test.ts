@@ -1,8 +1,10 @@
 import type { Element } from '@eyrie/element'
+import { createStreamClock } from '@eyrie/element/clock'
 import { expect, it } from 'vitest'
 import { MAX_STATE_LENGTH, openState } from './kept-state.ts'
 
 const createElement = (state: unknown): Element => ({ state, process: () => ({}) })
+const open = (element: Element) => openState(element, createStreamClock())
 
 /**
  * Replaces code that began with `before` and has changed its state since. Returns the new state, or
@@ -10,7 +12,7 @@ const createElement = (state: unknown): Element => ({ state, process: () => ({})
  */
 function replace<State>(before: State, change: (state: State) => void, initial: unknown): unknown {
   const [old, next] = [createElement(before), createElement(initial)]
-  const [oldState, nextState] = [old, next].map(openState)
+  const [oldState, nextState] = [old, next].map(open)
   change(before)
   const { state, problem } = oldState!.save()
   if (problem !== undefined) return problem
@@ -84,7 +86,7 @@ it.each([
 
 it('what code in another language has written is not kept', () => {
   const element = createElement({ frames: 2 })
-  const { problem } = openState(element).restore(Buffer.from('{"frames":1}').toString('base64'))
+  const { problem } = open(element).restore(Buffer.from('{"frames":1}').toString('base64'))
   expect([problem, element.state]).toEqual(['it is of code in another language', { frames: 2 }])
 })
 
@@ -103,6 +105,6 @@ it('a state that refers to itself is kept', () => {
 })
 
 it('an element without state has none to keep', () => {
-  expect(openState(createElement(undefined)).save()).toEqual({})
+  expect(open(createElement(undefined)).save()).toEqual({})
   expect(MAX_STATE_LENGTH).toBeLessThan(2 ** 20)
 })

@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
 import type { Element } from '@eyrie/element'
+import type { AdjustableClock, ClockState } from '@eyrie/element/clock'
 
 /**
  * An element is the code of a plugin that processes frames. While it is developed, its code can be
@@ -31,26 +32,30 @@ export interface ElementState {
 type Shape = Readonly<Record<string, string>>
 
 /**
- * Opens the state of an element. Must be called before the first frame, because it
- * describes the initial state.
+ * Opens the state of an element. Must be called before the first frame, because it describes the
+ * initial state. Times in the state are those of the element's clock, which is kept with it.
  */
-export function openState(element: Element): ElementState {
+export function openState(
+  element: Element,
+  clock: Pick<AdjustableClock, 'save' | 'restore'>,
+): ElementState {
   const shape = describeShape(element.state)
   return {
     save: () => {
       try {
         // Read once: it may be a getter of the plugin.
         const { state } = element
-        return state === undefined ? {} : { state: encode(shape, state) }
+        return state === undefined ? {} : { state: encode(shape, state, clock.save()) }
       } catch (error) {
         return { problem: describeProblem(error) }
       }
     },
     restore: encoded => {
       try {
-        const [savedShape, saved] = decode(encoded)
+        const [savedShape, saved, savedClock] = decode(encoded)
         assertFits(savedShape, shape)
         element.state = addNewProperties(saved, element.state, savedShape)
+        clock.restore(savedClock)
         return {}
       } catch (error) {
         return { problem: describeProblem(error) }
@@ -62,16 +67,16 @@ export function openState(element: Element): ElementState {
 /** Returns the message of an error. The code of the plugin may throw any value. */
 const describeProblem = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-function encode(shape: Shape, state: unknown): string {
+function encode(shape: Shape, state: unknown, clock: ClockState): string {
   assertData(state)
-  const encoded = serialize([shape, state])
+  const encoded = serialize([shape, state, clock])
   if (encoded.length > MAX_STATE_BYTES) {
     throw new Error(`it has ${encoded.length} bytes, more than ${MAX_STATE_BYTES}`)
   }
   return encoded.toString('base64')
 }
 
-function decode(encoded: string): [shape: Shape, state: unknown] {
+function decode(encoded: string): [shape: Shape, state: unknown, clock: ClockState] {
   try {
     return deserialize(Buffer.from(encoded, 'base64'))
   } catch {

@@ -47,7 +47,7 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
   /** Number of the last frame for which `process` was called. */
   let frameNumber: number | undefined
   const { fetch, storage, infer, handleReply } = createCallingFunctions(send, () => frameNumber)
-  const { clock, advance: advanceClock } = createStreamClock()
+  const streamClock = createStreamClock()
   const { metrics, collect: collectMetrics } = createElementMetrics()
 
   async function load(requested: ElementSource): Promise<ElementAnswer> {
@@ -62,8 +62,9 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     // Only elements on the main thread of the engine have `inference`.
     const functions = { inference: undefined, infer, fetch, storage }
     const parsed = parseSetup(definition!, setup)
+    const { clock } = streamClock
     element = await definition!.open({ ...setup, ...parsed, ...functions, clock, metrics, log })
-    state = openState(element)
+    state = openState(element, streamClock)
     return { type: 'opened', view: element.view, size: element.size, metadata: element.metadata }
   }
 
@@ -75,7 +76,7 @@ export function serveElement({ send, end, pictures }: ElementPort): (message: To
     const picture = ring && pictures.read(ring, frame.n)
     if (picture === 'overwritten') return { type: 'overwritten' }
 
-    advanceClock(frame)
+    streamClock.advance(frame)
     frameNumber = frame.n
     const result = await element!.process(frame, picture)
     const { user, system } = process.threadCpuUsage(cpuBefore)

@@ -28,10 +28,11 @@ async function openTypeScript(step: number): Promise<OpenedElement> {
     const probe = defineElement({
       args: z.strictObject({}),
       state: () => ({ total: 0, frames: new Set<number>() }),
-      process({ n }, { state }) {
+      process({ n }, { state, clock }) {
         state.frames.add(n)
         state.total += ${step}
-        return { counters: { seen: { total: state.total, frames: state.frames.size } } }
+        const { seconds } = clock
+        return { counters: { seen: { total: state.total, frames: state.frames.size, seconds } } }
       },
     })
     export default definePlugin({ probe })`
@@ -52,11 +53,16 @@ class State:
 class Probe(Element):
     def __init__(self, context):
         self.state = State()
+        self.clock = context.clock
 
     def process(self, frame):
         self.state.frames[frame.n] = True
         self.state.total += ${step}
-        return Result(counters={'seen': {'total': self.state.total, 'frames': len(self.state.frames)}})
+        return Result(counters={'seen': {
+            'total': self.state.total,
+            'frames': len(self.state.frames),
+            'seconds': self.clock.seconds,
+        }})
 
 elements = {'probe': ElementDefinition(Probe, args=NoArgs)}
 `
@@ -77,6 +83,23 @@ it.each([
     counters: { seen: { total: 12, frames: 3 } },
   })
 })
+
+it.each([
+  ['TypeScript', openTypeScript],
+  ['Python', openPython],
+])(
+  'the stream time of new code in %s continues after a restart of the media service',
+  async (_, openWith) => {
+    const old = await openWith(1)
+    await old.process(frame(1000))
+    await old.process({ ...frame(25), discontinuity: true })
+    const next = await openWith(1)
+    const { state } = await old.remoteState.save()
+    await next.remoteState.restore(state!)
+    // The times of the state are later than the timestamps of the frames.
+    expect(await next.process(frame(50))).toMatchObject({ counters: { seen: { seconds: 41 } } })
+  },
+)
 
 it('a state of code in another language is not kept', async () => {
   const [old, next] = [await openTypeScript(1), await openPython(1)]

@@ -54,7 +54,7 @@ export class Stage {
   #failureCount = 0
   /** The encoded state that the element has taken over from the code that it replaces. */
   #initialState: string | undefined
-  /** Whether a frame with a discontinuity has not reached the element. */
+  /** Whether the element has not processed a frame with a discontinuity, and none since. */
   #hasMissedDiscontinuity = false
   /** Whether the element has lost its state since `takeStateLoss` was last called. */
   #hasLostState = false
@@ -101,7 +101,10 @@ export class Stage {
    */
   async process(received: Frame): Promise<FrameResult | 'overwritten' | 'failed'> {
     const element = this.#element
-    if (!element) return 'failed'
+    if (!element) {
+      this.miss(received)
+      return 'failed'
+    }
     const frame = this.#hasMissedDiscontinuity ? { ...received, discontinuity: true } : received
     this.#hasMissedDiscontinuity = false
     try {
@@ -112,16 +115,14 @@ export class Stage {
       this.#shadow?.offer(frame, result)
       return result
     } catch (error) {
-      if (error instanceof FrameDroppedError) {
-        this.miss(frame)
-        return 'overwritten'
-      }
+      this.miss(frame)
+      if (error instanceof FrameDroppedError) return 'overwritten'
       if (element === this.#element) this.#fail(error)
       return 'failed'
     }
   }
 
-  /** Must be called for each frame that was dropped before its element could process it. */
+  /** Must be called for each frame that the element has not processed. */
   miss({ discontinuity }: Pick<Frame, 'discontinuity'>): void {
     this.#hasMissedDiscontinuity ||= discontinuity
   }
@@ -152,7 +153,8 @@ export class Stage {
 
   /**
    * Continues with the state of `previous`, if both elements are of the same development version.
-   * Waits until `previous` has processed its frames. The frames of this stage wait in the meantime.
+   * The state may be from before a discontinuity that `previous` has missed. Waits until `previous`
+   * has processed its frames. The frames of this stage wait in the meantime.
    */
   async takeOverState(previous: Stage | undefined): Promise<void> {
     const { development } = this.#plan
@@ -164,6 +166,7 @@ export class Stage {
     try {
       await previousTurn?.ready
       await ownTurn?.ready
+      this.miss({ discontinuity: previous.#hasMissedDiscontinuity })
       const replacement = await this.#restoreState(await previous.#saveState())
       if (replacement) development.onStateReplaced(replacement)
     } catch (error) {

@@ -1,3 +1,4 @@
+import { FrameDroppedError } from '@eyrie/element/inference'
 import { afterEach, expect, it, vi } from 'vitest'
 import type { FrameStamp } from '../frames/ring-reader.ts'
 import { ElementChain } from './element-chain.ts'
@@ -25,6 +26,8 @@ interface CounterOptions {
   held?: Promise<void>
   /** Number of frames after which the code throws. */
   failsAfter?: number
+  /** Number of the frame whose picture is no longer available. */
+  dropped?: number
 }
 
 /** An element that remembers the frames that it has processed. */
@@ -32,6 +35,7 @@ function planCounter({
   version,
   held,
   failsAfter = Number.POSITIVE_INFINITY,
+  dropped,
 }: CounterOptions): StagePlan {
   return {
     name: 'counter',
@@ -43,8 +47,10 @@ function planCounter({
     async open() {
       let frames: number[] = []
       return {
-        async process({ n }) {
+        async process({ n, discontinuity }) {
           await held
+          if (n === dropped) throw new FrameDroppedError(n)
+          if (discontinuity) frames = []
           if (frames.length >= failsAfter) throw new Error('broken')
           frames.push(n)
           return { events: [{ type: 'seen', frames: frames.join(' ') }] }
@@ -115,6 +121,25 @@ it('code that replaces failing code continues with the state with which the fail
     { problem: undefined, isOutdated: true },
   ])
 })
+
+it.each([
+  ['its picture was no longer available', { dropped: 2 }],
+  ['the code failed in the meantime', { failsAfter: 0 }],
+])(
+  'new code discards the state of frames before a discontinuity that the replaced code missed because %s',
+  async (_, options) => {
+    const version = 'probe 1.0.0-dev'
+    const first = await openCounter({ version })
+    await first.process(stamp(1))
+    const second = await openCounter({ version, ...options })
+    await second.succeed(first)
+    await second.process({ ...stamp(2), discontinuity: true })
+    const third = await openCounter({ version })
+    await third.succeed(second)
+    expect(await third.process(stamp(3))).toEqual(seen('3'))
+    expect(await third.process(stamp(4))).toEqual(seen('3 4'))
+  },
+)
 
 it('code that replaces code which has failed from the beginning reports that there is no state', async () => {
   const version = 'probe 1.0.0-dev'

@@ -17,8 +17,9 @@ from eyrie_element import (
     View,
 )
 
-# A track that is missing for more frames than this is deleted.
-MAX_GAP_FRAMES = 300
+# Number of tracks that are remembered, also while they are hidden: a tracker may find them again at
+# any time. Beyond it, the one last seen first is deleted.
+MAX_TRACKS = 1000
 
 
 @dataclass
@@ -43,7 +44,6 @@ class Colour(Event):
 class Track:
     """The colours that the frames of a track have shown."""
 
-    last_frame: int
     votes: Counter[str] = field(default_factory=Counter)
     colour: str | None = None
 
@@ -55,17 +55,15 @@ class ColourClassifier(Element):
 
     def __init__(self, context: Context[Args, None]) -> None:
         self.args = context.args
+        # In the order in which they were last seen.
         self.tracks: dict[int, Track] = {}
         self.counts: Counter[str] = Counter()
 
     def process(self, frame: Frame) -> Result:
         events: list[Event] = []
         objects = [self._classify(detected, frame, events) for detected in frame.objects]
-        self.tracks = {
-            track: state
-            for track, state in self.tracks.items()
-            if frame.n - state.last_frame <= MAX_GAP_FRAMES
-        }
+        for track in list(self.tracks)[:-MAX_TRACKS]:
+            del self.tracks[track]
         return Result(
             objects=objects,
             events=events,
@@ -83,8 +81,8 @@ class ColourClassifier(Element):
         if track is None or detected['class'] not in self.args.classes:
             return detected
 
-        state = self.tracks.setdefault(track, Track(frame.n))
-        state.last_frame = frame.n
+        state = self.tracks.pop(track, None) or Track()
+        self.tracks[track] = state
         if state.colour is None:
             state.votes[classify_object(frame.picture, detected)] += 1
             if state.votes.total() < self.args.votes:

@@ -62,6 +62,21 @@ class ColourClassifierTest(TestCase):
             [{'colour': 'red'}, {'colour': 'blue'}],
         )
 
+    def test_counts_a_hidden_track_once_although_few_frames_of_the_source_are_analysed(
+        self,
+    ) -> None:
+        element = open_element(elements['colour-classifier'], args={'votes': 2})
+        stream = Stream(fps=25)
+        picture = paint((200, 20, 30), (30, 60, 160))
+        cars = [create_car(1, 0.1)]
+        shown = [stream.next(cars, picture, skip=24) for _ in range(3)]
+        hidden = [stream.next([], picture, skip=24) for _ in range(15)]
+        run = run_element(
+            element, [*shown, *hidden, *[stream.next(cars, picture) for _ in range(3)]]
+        )
+        self.assertEqual(len(run.events), 1)
+        self.assertEqual(run.counters, {'colours': {'red': 1}})
+
     def test_passes_on_other_objects(self) -> None:
         person = create_car(3, 0.1)
         person['class'] = 'person'

@@ -9,6 +9,15 @@ describe('stream clock', () => {
     expect([clock.seconds, clock.time]).toEqual([2.5, 1_764_000_000_000])
   })
 
+  it('waits until the stream time has caught up when it steps back, because a camera has corrected its clock', () => {
+    const { clock, advance } = createStreamClock()
+    const seconds = [900_000, 855_000, 891_000, 945_000].map(pts => {
+      advance({ pts, time: 0, discontinuity: false })
+      return clock.seconds
+    })
+    expect(seconds).toEqual([10, 10, 10, 10.5])
+  })
+
   it('continues when the stream time begins anew, because media has restarted', () => {
     const { clock, advance } = createStreamClock()
     advance({ pts: 900_000, time: 0, discontinuity: false })

@@ -57,7 +57,8 @@ export function createStreamClock(): AdjustableClock {
     advance(frame) {
       const streamSeconds = frame.pts / TICKS_PER_SECOND
       if (frame.discontinuity && streamSeconds + offset < seconds) offset = seconds - streamSeconds
-      seconds = streamSeconds + offset
+      // When a camera corrects its clock, the timestamps step back once.
+      seconds = Math.max(seconds, streamSeconds + offset)
       time = frame.time / MICROSECONDS_PER_MS
     },
     save: () => ({ seconds, offset }),

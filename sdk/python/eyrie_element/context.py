@@ -39,7 +39,8 @@ class Clock:
         stream_seconds = pts / TICKS_PER_SECOND
         if discontinuity and stream_seconds + self._offset < self.seconds:
             self._offset = self.seconds - stream_seconds
-        self.seconds = stream_seconds + self._offset
+        # When a camera corrects its clock, the timestamps step back once.
+        self.seconds = max(self.seconds, stream_seconds + self._offset)
         self.time = time / _MICROSECONDS_PER_SECOND
 
     def _save(self) -> dict[str, float]:

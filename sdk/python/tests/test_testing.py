@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 from unittest import TestCase
@@ -116,6 +116,19 @@ class TestKitTest(TestCase):
         self.assertEqual(
             [result.counters and result.counters['door']['seconds'] for result in results],
             [10, 10, 10.1],
+        )
+
+    def test_stops_the_clock_while_the_stream_time_is_behind_because_it_has_stepped_back(
+        self,
+    ) -> None:
+        stream = Stream(fps=10)
+        objects = create_objects(1)
+        first, second, third = [stream.next(objects, skip=skip) for skip in (99, 0, 4)]
+        frames = [first, replace(second, pts=first.pts - 9000), third]
+        results = run_element(open_element(definition), frames).results
+        self.assertEqual(
+            [result.counters and result.counters['door']['seconds'] for result in results],
+            [10, 10, 10.6],
         )
 
     def test_refuses_invalid_arguments(self) -> None:

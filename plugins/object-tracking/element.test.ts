@@ -1,4 +1,4 @@
-import type { DetectedObject } from '@eyrie/element'
+import { type DetectedObject, TICKS_PER_SECOND } from '@eyrie/element'
 import { createStream, openElement } from '@eyrie/element/testing'
 import { describe, expect, it } from 'vitest'
 import plugin from './element.ts'
@@ -121,6 +121,19 @@ describe('object-tracking', () => {
     expect(await next(false)).toEqual([1])
     expect(await next(true)).toEqual([])
     expect(await next(false)).toEqual([2])
+  })
+
+  it('retains the id of a walker when the stream time steps back, because the camera has corrected its clock', async () => {
+    const element = await openElement(objectTracking)
+    const stream = createStream(10)
+    const ids: (number | undefined)[] = []
+    for (let i = 0; i < 20; i++) {
+      const frame = stream.next([object(0.1 + 0.03 * i, 0.5)])
+      const pts = i < 10 ? frame.pts : frame.pts - 0.5 * TICKS_PER_SECOND
+      const { objects } = await element.process({ ...frame, pts })
+      ids.push(objects![0]?.track)
+    }
+    expect(new Set(ids.slice(2))).toEqual(new Set([1]))
   })
 
   it('retains the ids of two people who pass and occlude each other', async () => {

@@ -72,7 +72,8 @@ export class Tracker {
     if (frame.discontinuity) this.#tracks = []
 
     const elapsedSeconds = (frame.pts - this.#lastPts) / TICKS_PER_SECOND
-    for (const track of this.#tracks) track.predict(elapsedSeconds)
+    // When a camera corrects its clock, the timestamps step back once, but objects do not.
+    for (const track of this.#tracks) track.predict(Math.max(0, elapsedSeconds))
     this.#lastPts = frame.pts
 
     const isSampled = this.#frameCount % this.#options.samplingFrequency === 0

@@ -114,6 +114,13 @@ describe('motion', () => {
     expect(await framesUntilStill(300)).toBeGreaterThan(short)
   })
 
+  it('works with any `history`', async () => {
+    for (const history of [2 ** 31 - 1, Number.MAX_SAFE_INTEGER]) {
+      const { processNext } = await openOverEmptyFloor({ history })
+      expect(await processNext([{ x: 40, y: 80, size: 30 }])).toHaveLength(1)
+    }
+  })
+
   it('resets the background at a discontinuity', async () => {
     const { element, processNext } = await openOverEmptyFloor()
     const stream = createStream(10)

@@ -32,6 +32,9 @@ export interface BackgroundSubtractor {
   delete(): void
 }
 
+/** The greatest `int` of OpenCV. */
+const MAX_INT = 2 ** 31 - 1
+
 export function createBackgroundSubtractor(
   history: number,
   threshold: number,
@@ -44,5 +47,5 @@ export function createBackgroundSubtractor(
     ) => BackgroundSubtractor
   }
   // In a grey picture, everything darker than the background would be classified as shadow.
-  return new BackgroundSubtractorMOG2(history, threshold, false)
+  return new BackgroundSubtractorMOG2(Math.min(history, MAX_INT), threshold, false)
 }

@@ -65,6 +65,14 @@ test('reports and sends each arrival once', async () => {
   assert.deepEqual(element.readMetrics().totals, { calls: 2 })
 })
 
+test('reports an object that stays once, although frames are far apart', async () => {
+  const { fetch } = createServer()
+  const element = await openElement(plugin['arrival-webhook'], { fetch })
+  const stream = createStream(1 / 120)
+  const frames = Array.from({ length: 4 }, () => stream.next([person(1)]))
+  assert.equal((await runElement(element, frames)).events.length, 1)
+})
+
 test('reports an object whose track has the id of one before an interruption', async () => {
   const { fetch } = createServer()
   const element = await openElement(plugin['arrival-webhook'], { fetch })

@@ -40,9 +40,6 @@ const arrivalWebhook = defineElement({
         const now = clock.seconds
         // Track ids start again: from now on, they belong to other objects.
         if (discontinuity) lastSeen.clear()
-        for (const [track, seconds] of lastSeen) {
-          if (now - seconds > ABSENCE_S) lastSeen.delete(track)
-        }
 
         const events = []
         for (const { track, class: label, bbox } of objects) {
@@ -57,6 +54,10 @@ const arrivalWebhook = defineElement({
             class: label,
             track,
           })
+        }
+        // Last, because frames may be farther apart: an object in both of them has not left.
+        for (const [track, seconds] of lastSeen) {
+          if (now - seconds > ABSENCE_S) lastSeen.delete(track)
         }
         // Not awaited, because a call may take longer than the time for a frame.
         calls.sendNext(now)

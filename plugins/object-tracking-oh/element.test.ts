@@ -1,4 +1,4 @@
-import type { DetectedObject, Point } from '@eyrie/element'
+import { type DetectedObject, type Point, TICKS_PER_SECOND } from '@eyrie/element'
 import { createStream, openElement } from '@eyrie/element/testing'
 import { describe, expect, it } from 'vitest'
 import plugin from './element.ts'
@@ -68,6 +68,19 @@ describe('object-tracking-OH', () => {
   })
 
   describe('lost tracks', () => {
+    it('completes the trail of a walker who was hidden when the stream time stepped back, because the camera has corrected its clock', async () => {
+      const element = await openElement(objectTracking, { args: { moving_average: 1 } })
+      const stream = createStream(10)
+      let last: DetectedObject[] | undefined
+      for (const [i, detections] of [...walk(0, 10), ...empty(4), ...walk(14, 16)].entries()) {
+        const frame = stream.next(detections)
+        const pts = i < 12 ? frame.pts : frame.pts - 0.45 * TICKS_PER_SECOND
+        last = (await element.process({ ...frame, pts })).objects
+      }
+      const trail = getTrail(last![0]).map(({ x }) => x)
+      expect(trail).toEqual(trail.toSorted())
+    })
+
     it('recovers a walker at the predicted position', async () => {
       const frames = await run([...walk(0, 10), ...empty(12), ...walk(22, 26)])
       expect(getIds(frames.slice(10, 22)).flat()).toEqual([])

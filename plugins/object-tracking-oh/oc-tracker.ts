@@ -58,7 +58,8 @@ export class OcTracker {
     const { pts, discontinuity } = frame
     if (discontinuity) this.#tracks = []
 
-    const seconds = (pts - this.#lastPts) / TICKS_PER_SECOND
+    // When a camera corrects its clock, the timestamps step back once, but objects do not.
+    const seconds = Math.max(0, pts - this.#lastPts) / TICKS_PER_SECOND
     for (const track of this.#tracks) track.predict(seconds)
     this.#lastPts = pts
 

@@ -71,9 +71,9 @@ export class Tracker {
     // After an interruption of the stream, the objects may be anywhere.
     if (frame.discontinuity) this.#tracks = []
 
-    const elapsedSeconds = (frame.pts - this.#lastPts) / TICKS_PER_SECOND
     // When a camera corrects its clock, the timestamps step back once, but objects do not.
-    for (const track of this.#tracks) track.predict(Math.max(0, elapsedSeconds))
+    const elapsedSeconds = Math.max(0, frame.pts - this.#lastPts) / TICKS_PER_SECOND
+    for (const track of this.#tracks) track.predict(elapsedSeconds)
     this.#lastPts = frame.pts
 
     const isSampled = this.#frameCount % this.#options.samplingFrequency === 0

@@ -143,6 +143,26 @@ describe('deletion of recordings', () => {
     expect(await recordings.remove(SOURCE, BEGIN_US, BEGIN_US + 1e6)).toMatchObject({ files: 1 })
   })
 
+  it('includes pictures that are buffered for a later event', async () => {
+    const { recordings, stream } = prepareRecordings(createTemporaryFolder())
+    await recordings.start()
+    const aroundEvents = { ...continuousRecording, mode: 'event' } as const
+    recordings.apply([{ id: SOURCE, recording: aroundEvents }])
+    for (let n = 0; n < 5 * FPS; n++) stream.write(unit(n))
+
+    await recordings.remove(SOURCE, BEGIN_US + 1e6, BEGIN_US + 2.5e6)
+    const { pts } = unit(4 * FPS)
+    const data = { type: 'bell' }
+    recordings.addEvent({ source: SOURCE, channel: 1, pts, time: '2026-01-01T00:00:04Z', data })
+    const from = await vi.waitFor(async () => {
+      const { streams } = await recordings.list(SOURCE, 0, Number.MAX_SAFE_INTEGER)
+      expect(streams[0]!.ranges).toHaveLength(1)
+      return streams[0]!.ranges[0]!.from
+    })
+    // The first keyframe after the deleted time.
+    expect(Date.parse(from) * 1000).toBe(BEGIN_US + 3e6)
+  })
+
   it('includes a file that cannot be indexed, even if its stream has no others', async () => {
     const folder = createTemporaryFolder()
     const { paths } = storeFiles(folder, 1)

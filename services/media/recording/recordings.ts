@@ -303,7 +303,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
       if (await archive.isRebuilding()) throw createRebuildingError()
       const streams = await findStreams()
       // The archive deletes only closed segments, so an open one in this time is closed first.
-      recorders.get(source)?.closeSegment(fromUs, toUs)
+      recorders.get(source)?.prepareDeletion(fromUs, toUs)
       await queue.drain()
       const { undeletable, ...deleted } = await archive.deleteSegments(source, fromUs, toUs)
       // A stream whose only files cannot be indexed is not listed.

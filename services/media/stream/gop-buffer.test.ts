@@ -61,4 +61,17 @@ describe('GOP buffer', () => {
       [3, 4],
     ])
   })
+
+  it.each([
+    [2, [[3, 4, 5], [6, 7, 8], [9]]],
+    [4, [[6, 7, 8], [9]]],
+    [7, [[9]]],
+  ])('removes the GOP of picture %i and those before it', (picture, remaining) => {
+    const buffer = createGopBuffer(1000)
+    buffer.retain(60)
+    fill(buffer, 0, 8)
+    buffer.removeThrough(({ units }) => units.some(({ sequence }) => sequence === picture))
+    fill(buffer, 8, 10)
+    expect(sequences(buffer)).toEqual(remaining)
+  })
 })

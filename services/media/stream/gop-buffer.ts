@@ -16,6 +16,11 @@ export interface GopBuffer {
   currentUnits(): readonly StreamUnit[]
   /** Returns the GOPs from the oldest to the current one. */
   gops(): readonly Gop[]
+  /**
+   * Removes the last GOP that matches, and all GOPs before it. If it is the current one, further
+   * units are ignored until the next keyframe.
+   */
+  removeThrough(matches: (gop: Gop) => boolean): void
   /** Sets for how many seconds pictures are retained. The size limit may shorten this time. */
   retain(seconds: number): void
 }
@@ -50,6 +55,8 @@ export function createGopBuffer(maxBytes: number): GopBuffer {
     if (countBytes() > maxBytes) current = undefined
   }
 
+  const listGops = () => (current ? [...ended, current] : ended)
+
   return {
     add(unit, track) {
       if (unit.keyframe) {
@@ -63,7 +70,12 @@ export function createGopBuffer(maxBytes: number): GopBuffer {
     },
     interrupt: end,
     currentUnits: () => current?.units ?? [],
-    gops: () => (current ? [...ended, current] : ended),
+    gops: listGops,
+    removeThrough(matches) {
+      const lastIndex = listGops().findLastIndex(matches)
+      if (lastIndex === ended.length) current = undefined
+      ended.splice(0, lastIndex + 1)
+    },
     retain(seconds) {
       retainedTicks = seconds * TICKS_PER_SECOND
     },

@@ -5,6 +5,7 @@ import {
   type ResultToRecord,
   TICKS_PER_SECOND,
 } from '@eyrie/contract'
+import { ticksToUs } from '../../runtime/stream-time.ts'
 import type { SoundTrack, SoundUnit } from '../../sound/sound-track.ts'
 import type { Sound } from '../../sound/source-sound.ts'
 import { createGopBuffer, type Gop } from '../../stream/gop-buffer.ts'
@@ -41,10 +42,11 @@ export interface Recorder {
   addResult(result: ResultToRecord): void
   status(): RecorderStatus
   /**
-   * Closes the current segment if it contains a part of this time, in µs since 1970. The next
-   * keyframe begins a new segment.
+   * Prepares the deletion of this time, in µs since 1970: closes the current segment if it contains
+   * a part of the time, so that the next keyframe begins a new one. A later event cannot record the
+   * time either, nor what is buffered from before it.
    */
-  closeSegment(fromUs: number, toUs: number): void
+  prepareDeletion(fromUs: number, toUs: number): void
   /** Must be called once a second. Closes the current segment when the source is silent. */
   checkSilence(): void
   stop(): void
@@ -210,8 +212,9 @@ export function createRecorder(
       const isRecording = isWriting && segmenter.isOpen()
       return { state: isRecording ? 'recording' : 'waiting', ...stats }
     },
-    closeSegment(fromUs, toUs) {
+    prepareDeletion(fromUs, toUs) {
       if (segmenter.overlaps(fromUs, toUs)) segmenter.end()
+      gops.removeThrough(({ units }) => units.some(unit => mayOverlap(unit, fromUs, toUs)))
     },
     checkSilence() {
       silentSeconds++
@@ -223,6 +226,10 @@ export function createRecorder(
     },
   }
 }
+
+/** Returns whether a unit may be of this time, in µs since 1970: its own may be unknown. */
+const mayOverlap = ({ timeUs, duration }: StreamUnit, fromUs: number, toUs: number) =>
+  timeUs === undefined || (timeUs < toUs && timeUs + ticksToUs(duration) > fromUs)
 
 /** Passes pictures to a segmenter. Pictures that cannot be played are ignored. */
 function createUnitWriter(segmenter: Segmenter, getSoundTrack: () => SoundTrack | undefined) {

@@ -56,6 +56,7 @@ export function addAccessControl(app: Hono, options: AccessControlOptions): void
     database,
     engine,
     media,
+    log,
   })
   app.route('/live/recordings', deletionRoutes)
 

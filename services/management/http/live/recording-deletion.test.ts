@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ERROR_TABLE, EyrieError } from '@eyrie/contract'
 import { managementRoutes } from '@eyrie/contract/management/index'
-import { eq } from 'drizzle-orm'
+import { createLog } from '@eyrie/kit'
+import { eq, sql } from 'drizzle-orm'
 import { Hono } from 'hono'
 import { beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import type { SignedInUser } from '../../../../test/fixtures/management/management.ts'
@@ -86,6 +87,7 @@ async function requestDeletion(
         channels: [{ id: 7, source: 3, pipeline: 1, stream: stream3 }],
       }),
       media: await media,
+      log: createLog('management', 'silent'),
     }),
   )
   app.onError((error, c) => c.json({ reason: error.message }, (error as EyrieError).status as 401))
@@ -143,6 +145,40 @@ it('reports and audits how many files could not be deleted', async () => {
   const { response } = await management.call(managementRoutes.audit.list, { record: 'recording' })
   expect(response.find(({ record_id }) => record_id === '6')).toMatchObject({
     before: { ...value, failure },
+  })
+})
+
+const conflict = new EyrieError('conflict', 'undeletable', {
+  value: { ...deleted, undeletable: 1 },
+})
+
+it.each([
+  ['a success', deleted, 9, 200],
+  ['a failure', conflict, 10, conflict.status],
+] as const)('responds with %s that cannot be audited yet, and audits it later', async (...row) => {
+  const [, reply, stream, status] = row
+  const run = (statement: string) =>
+    management.database.system('test', tx => tx.execute(sql.raw(statement)))
+  await run(`
+    create function reject_result() returns trigger language plpgsql as $$
+    begin
+      raise disk_full;
+    end
+    $$`)
+  onTestFinished(async () => void (await run('drop function if exists reject_result cascade')))
+  await run(`
+    create trigger reject_result before update on audit for each row
+    execute function reject_result()`)
+  const media = upstream('media', reply)
+  const response = await requestDeletion(stream, management.superadmin, media)
+  expect(response.status).toBe(status)
+
+  await run('drop function reject_result cascade')
+  await vi.waitFor(async () => {
+    const { response } = await management.call(managementRoutes.audit.list, { record: 'recording' })
+    expect(response.find(({ record_id }) => record_id === String(stream))).toMatchObject({
+      before: deleted,
+    })
   })
 })
 

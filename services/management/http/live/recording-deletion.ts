@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { EyrieError } from '@eyrie/contract'
 import { type RecordingsDeleted, recordingsDeleted } from '@eyrie/contract/recording'
+import type { Log } from '@eyrie/kit'
 import { and, eq } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Database, Transaction } from '../../db/database.ts'
@@ -12,8 +13,7 @@ import { findVisibleStreams, type LiveAccessOptions } from './live-access.ts'
 import { toRecordingPath, toRecordingQuery } from './recording-routes.ts'
 import type { Upstream } from './upstream-client.ts'
 
-export interface RecordingDeletionOptions
-  extends Omit<LiveAccessOptions, 'mayViewWithoutSignIn' | 'log'> {
+export interface RecordingDeletionOptions extends Omit<LiveAccessOptions, 'mayViewWithoutSignIn'> {
   /** Throws `EyrieError` (`unavailable`) while the database is unreachable. */
   database(): Database
   media: Upstream
@@ -28,10 +28,10 @@ const DELETION_TIMEOUT_MS = 3_600_000
  * `DELETE /{stream}?from=&to=` deletes recordings of a stream. The caller must be a manager who
  * may see the stream. Deleting always requires sign-in, even on the appliance itself. Every
  * deletion is audited before it begins, so that none goes unrecorded, and its result is added to
- * the entry.
+ * the entry. The response is the result, even if the database is unavailable by then.
  */
 export function createRecordingDeletionRoutes(options: RecordingDeletionOptions): Hono {
-  const { identify, findChannels, database, engine, media } = options
+  const { identify, findChannels, database, engine, media, log } = options
   const app = new Hono()
 
   app.delete('/:id', async c => {
@@ -47,7 +47,8 @@ export function createRecordingDeletionRoutes(options: RecordingDeletionOptions)
     }
 
     const { from = null, to = null } = c.req.query()
-    const recordResult = await auditDeletion(database(), caller, { stream, range: { from, to } })
+    const deletion = { stream, range: { from, to } }
+    const recordResult = await auditDeletion(database(), caller, deletion, log)
     const query = toRecordingQuery(c)
     const deleted = await deleteRecordings(media, path + query).catch(async (error: EyrieError) => {
       // Other files are deleted nevertheless: the value of the error has the numbers.
@@ -75,14 +76,21 @@ function assertCanDelete(caller: Principal): void {
   if (caller.scopes) assertScope('deleting recordings requires', 'write', caller.scopes)
 }
 
+interface Deletion {
+  stream: number
+  range: { from: string | null; to: string | null }
+}
+
 /**
  * Adds an audit entry for the organization of the source, or for superadmins if the
- * source no longer exists. Resolves to a function that adds the result to the entry.
+ * source no longer exists. Resolves to a function that adds the result to the entry. It does not
+ * reject: if the database is unavailable, the result is added once it is available again.
  */
 async function auditDeletion(
   database: Database,
   { user_id, actor, address }: Principal,
-  { stream, range }: { stream: number; range: { from: string | null; to: string | null } },
+  { stream, range }: Deletion,
+  log: Pick<Log, 'error'>,
 ): Promise<(result: Record<string, unknown>) => Promise<void>> {
   const auditId = randomUUID()
   await database.system(OPERATION, async tx => {
@@ -101,12 +109,20 @@ async function auditDeletion(
     })
   })
   return async result => {
-    await database.system(OPERATION, tx =>
-      tx
-        .update(audit)
-        .set({ before: { ...range, ...result } })
-        .where(eq(audit.audit_id, auditId)),
-    )
+    const addResult = () =>
+      database.system(OPERATION, tx =>
+        tx
+          .update(audit)
+          .set({ before: { ...range, ...result } })
+          .where(eq(audit.audit_id, auditId)),
+      )
+    try {
+      await addResult()
+    } catch (error) {
+      log.error({ err: error, stream, result }, 'failed to add result of deletion to audit entry')
+      // If this fails too, or the service ends first, only the log has the result.
+      database.retryUntilAvailable(addResult).catch(() => {})
+    }
   }
 }
 

@@ -1,9 +1,6 @@
-import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { type SQL, sql } from 'drizzle-orm'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestDatabase } from '../../../test/fixtures/management/test-database.ts'
 import { shared } from '../../../test/fixtures/setup/shared.ts'
 import { event } from '../db/schema/index.ts'
@@ -123,89 +120,54 @@ describe('event partitions', () => {
   })
 })
 
-describe('a move of many events into their partition', () => {
+describe('a partition of a week with very many events in the default partition', () => {
   const EVENTS = 12_000
   const week = '2026-03-02T00:00:00Z'
 
   /** Creates a database with events of a week in the default partition, one in each second. */
   async function createEarlyEvents() {
-    const { target, database, remove } = await createTestDatabase()
+    const { database, remove } = await createTestDatabase()
     onTestFinished(remove)
     const run = <T extends Record<string, unknown>>(statement: SQL) =>
       database.system('test', tx => tx.execute<T>(statement))
-    await run(sql`
-      insert into event (engine_id, log_id, seq, time, channel_id, kind, data)
-      select
-        gen_random_uuid(), 'log', n, ${week}::timestamptz + n * interval '1 second',
-        gen_random_uuid(), 'count', '{}'
-      from generate_series(1, ${sql.raw(String(EVENTS))}) n`)
+    const insert = (first: number, last: number) =>
+      run(sql`
+        insert into event (engine_id, log_id, seq, time, channel_id, kind, data)
+        select
+          gen_random_uuid(), 'log', n, ${week}::timestamptz + n * interval '1 second',
+          gen_random_uuid(), 'count', '{}'
+        from generate_series(${sql.raw(`${first}, ${last}`)}) n`)
+    await insert(1, EVENTS)
     const readPlaces = async () => [
       ...(await run<{ partition: string; events: number; newest: number }>(sql`
         select tableoid::regclass::text as partition, count(*)::int as events, max(seq)::int as newest
         from event group by tableoid order by newest`)),
     ]
-    return { target, database, run, readPlaces }
+    const maintain = () => maintainPartitions(database, { nowMs: now, oldestMs: 0, signal })
+    return { run, insert, readPlaces, maintain }
   }
 
-  it('continues after the process was killed while it moved a batch', async () => {
-    const { target, database, run, readPlaces } = await createEarlyEvents()
-    await run(sql`
-      create function wait() returns trigger language plpgsql as $$
-      begin
-        perform pg_advisory_xact_lock(1);
-        return new;
-      end
-      $$`)
-    await run(sql`
-      create trigger wait before insert on event for each row when (new.seq = 5000)
-      execute function wait()`)
-    const killed = Promise.withResolvers<void>()
-    const isLocked = Promise.withResolvers<void>()
-    const holder = database.system('test', async tx => {
-      await tx.execute(sql`select pg_advisory_xact_lock(1)`)
-      isLocked.resolve()
-      await killed.promise
-    })
-    await isLocked.promise
-    const child = fork(join(import.meta.dirname, 'partitions-process.fixture.ts'), [
-      JSON.stringify(target),
-      String(now),
-    ])
-    onTestFinished(() => void child.kill('SIGKILL'))
-    try {
-      await vi.waitUntil(async () => {
-        const [waiting] = await run<{ count: number }>(sql`
-          select count(*)::int as count from pg_locks
-          where locktype = 'advisory' and not granted
-            and database = (select oid from pg_database where datname = current_database())`)
-        return waiting!.count > 0
-      })
-      const exited = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exited
-    } finally {
-      killed.resolve()
-      await holder
-    }
-
+  it('receives the newest of them and all later ones', async () => {
+    const { insert, readPlaces, maintain } = await createEarlyEvents()
+    expect(await maintain()).toBe(true)
+    await insert(EVENTS + 1, EVENTS + 1)
+    expect(await maintain()).toBe(true)
     expect(await readPlaces()).toEqual([
       { partition: 'event_other', events: EVENTS - 5_000, newest: EVENTS - 5_000 },
-      { partition: 'event_2026_03_02', events: 5_000, newest: EVENTS },
-    ])
-    const options = { nowMs: now, oldestMs: 0, signal }
-    expect(await maintainPartitions(database, options)).toBe(true)
-    expect(await readPlaces()).toEqual([
-      { partition: 'event_2026_03_02', events: EVENTS, newest: EVENTS },
+      { partition: 'event_2026_03_02', events: 5_001, newest: EVENTS + 1 },
     ])
   })
 
-  it('makes progress if all events have the same time', async () => {
-    const { database, run, readPlaces } = await createEarlyEvents()
-    await run(sql`update event set time = ${week}::timestamptz`)
-    expect(await maintainPartitions(database, { nowMs: now, oldestMs: 0, signal })).toBe(true)
-    expect(await readPlaces()).toEqual([
-      { partition: 'event_2026_03_02', events: EVENTS, newest: EVENTS },
-    ])
+  it.each([
+    ['first', '0', 'event_other'],
+    ['last', '7 days -1 milliseconds', 'event_2026_03_02'],
+  ])('is created if they all have the %s time of the week', async (_, offset, partition) => {
+    const { run, readPlaces, maintain } = await createEarlyEvents()
+    await run(sql`update event set time = ${week}::timestamptz + ${offset}::interval`)
+    expect(await maintain()).toBe(true)
+    expect(await readPlaces()).toEqual([{ partition, events: EVENTS, newest: EVENTS }])
+    const [created] = await run(sql`select to_regclass('event_2026_03_02') is not null as exists`)
+    expect(created).toEqual({ exists: true })
   })
 })
 

@@ -2,19 +2,24 @@ import { lt, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
 import type { Database, Transaction, Work } from '../db/database.ts'
 import { isLockTimeout } from '../db/database-errors.ts'
-import { BATCH_ROWS, deleteInBatches } from '../db/delete-in-batches.ts'
+import { deleteInBatches } from '../db/delete-in-batches.ts'
 import { event, statisticHour, statisticMinute } from '../db/schema/index.ts'
 import { toTimestamp } from '../db/sql-values.ts'
+import {
+  findWeekStart,
+  LIST_PARTITIONS,
+  parseFirstDay,
+  toCreateStatements,
+  toPartitionName,
+  WEEK_MS,
+} from '../db/weekly-partitions.ts'
 import { HOUR_MS } from './statistics/samples.ts'
 
-const DAY_MS = 86_400_000
-const WEEK_MS = 7 * DAY_MS
-/** The first Monday of epoch time, 00:00 UTC. */
-const FIRST_MONDAY_MS = Date.UTC(1970, 0, 5)
-/** Stores the events of weeks without a partition. */
-const DEFAULT_PARTITION = 'event_other'
 /** Number of weekly partitions that are created in advance, including the current week. */
 const PARTITIONED_WEEKS = 4
+
+/** Maximum number of events that move into a new partition, which takes about half a second. */
+const MAX_MOVED_EVENTS = 5_000
 
 /**
  * Time to wait for exclusive access to the table `event`. All other queries of the table wait
@@ -37,7 +42,8 @@ export interface PartitionMaintenance {
  * a table that is in use, for example by a backup, are left to the next run.
  *
  * Events of weeks without a partition are stored in the default partition, so that no event is
- * rejected because of its time. They move to the partition of their week when it is created.
+ * rejected because of its time. They move to the partition of their week when it is created, unless
+ * there are very many.
  */
 export async function maintainPartitions(
   database: Database,
@@ -46,8 +52,7 @@ export async function maintainPartitions(
   const deleteBefore = (table: PgTable, column: PgColumn, timeMs: number) =>
     deleteInBatches(database, table, lt(column, new Date(timeMs)), signal)
   const isDone =
-    (await createPartitions(database, nowMs, signal)) &&
-    (await dropPartitionsBefore(database, oldestMs))
+    (await createPartitions(database, nowMs)) && (await dropPartitionsBefore(database, oldestMs))
 
   // The rows of a partition that could not be dropped are not deleted one by one: there may be
   // millions. The other expired events are in the oldest remaining partition and in the default
@@ -59,125 +64,74 @@ export async function maintainPartitions(
   return isDone
 }
 
-/** Returns the start of the week of a time, both in epoch ms. Weeks start on Monday, 00:00 UTC. */
-function findWeekStart(timeMs: number): number {
-  const weeks = Math.floor((timeMs - FIRST_MONDAY_MS) / WEEK_MS)
-  return FIRST_MONDAY_MS + weeks * WEEK_MS
-}
-
 /** Creates missing partitions. Returns false if the table is in use. */
-async function createPartitions(
-  database: Database,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function createPartitions(database: Database, nowMs: number): Promise<boolean> {
   const currentWeekMs = findWeekStart(nowMs)
   for (let week = 0; week < PARTITIONED_WEEKS; week += 1) {
-    if (!(await createPartition(database, currentWeekMs + week * WEEK_MS, signal))) return false
+    if (!(await createPartition(database, currentWeekMs + week * WEEK_MS))) return false
   }
   return true
 }
 
+/** Creates the partition of a week if it is missing. Returns false if the table is in use. */
+async function createPartition(database: Database, weekMs: number): Promise<boolean> {
+  const startMs = await database.system('partitions', tx => findPartitionStart(tx, weekMs), {
+    isPlannedAnew: true,
+  })
+  if (startMs === undefined) return true
+  return changePartitions(database, tx => addPartition(tx, weekMs, startMs))
+}
+
 /**
- * Creates the partition of a week, and moves the events of the week from the default partition into
- * it. Returns false if the table is in use.
+ * Returns when the partition of a week is to start, in epoch ms, or undefined if it exists.
  *
- * There may be very many events if the management service was stopped for weeks. They are moved in
- * batches, the newest first. Each batch is a transaction that extends the partition to an earlier
- * time, so that all events are visible at any time, and an interrupted move continues where it
- * stopped.
+ * That is the start of the week, unless the default partition has very many of its events, for
+ * example because partitions could not be created for weeks. Then only the newest of them move, and
+ * the partition starts with them: ingest and readers wait while events move.
  */
-async function createPartition(
-  database: Database,
-  weekMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for (;;) {
-    signal.throwIfAborted()
-    const extension = await database.system('partitions', tx => findExtension(tx, weekMs), {
-      isPlannedAnew: true,
-    })
-    if (!extension) return true
-    if (!(await changePartitions(database, tx => extendPartition(tx, extension)))) return false
-  }
-}
-
-/** A part of a week that is added to the start of the partition of the week. In epoch ms. */
-interface Extension {
-  weekMs: number
-  fromMs: number
-  /** The present start of the partition. The end of the week if the partition does not exist. */
-  toMs: number
-}
-
-/**
- * Returns how to extend the partition of a week by about `BATCH_ROWS` events of the default
- * partition, or undefined if it contains the whole week.
- */
-async function findExtension(tx: Transaction, weekMs: number): Promise<Extension | undefined> {
-  const toMs = (await readPartitionStart(tx, weekMs)) ?? weekMs + WEEK_MS
-  if (toMs <= weekMs) return undefined
+async function findPartitionStart(tx: Transaction, weekMs: number): Promise<number | undefined> {
+  if (await hasPartition(tx, weekMs)) return undefined
+  const endMs = weekMs + WEEK_MS
   const [remaining] = await tx.execute<{ newest: number }>(sql`
     select (extract(epoch from time) * 1000)::float8 as newest
     from event
-    where time >= ${toTimestamp(weekMs)} and time < ${toTimestamp(toMs)}
+    where time >= ${toTimestamp(weekMs)} and time < ${toTimestamp(endMs)}
     order by time desc
-    offset ${sql.raw(String(BATCH_ROWS))}
+    offset ${sql.raw(String(MAX_MOVED_EVENTS))}
     limit 1`)
-  if (!remaining) return { weekMs, fromMs: weekMs, toMs }
-  // Even if all events of the batch have the same time, the partition grows.
-  return { weekMs, fromMs: Math.min(Math.floor(remaining.newest) + 1, toMs - 1), toMs }
+  if (!remaining) return weekMs
+  return Math.min(Math.floor(remaining.newest) + 1, endMs - 1)
 }
 
-/** Returns the start of the partition of a week, or undefined if the partition does not exist. */
-async function readPartitionStart(tx: Transaction, weekMs: number): Promise<number | undefined> {
-  const [partition] = await tx.execute<{ start: number }>(sql`
-    select
-      (extract(epoch from substring(
-        pg_get_expr(relpartbound, oid) from 'FROM [(]''([^'']+)'
-      )::timestamptz) * 1000)::float8 as start
-    from pg_class
-    where oid = to_regclass(${toPartitionName(weekMs)})`)
-  return partition?.start
+async function hasPartition(tx: Transaction, weekMs: number): Promise<boolean> {
+  const [partition] = await tx.execute(sql`
+    select from pg_class where oid = to_regclass(${toPartitionName(weekMs)})`)
+  return partition !== undefined
 }
 
-/** Creates the partition of a week, or extends it, and moves the events into it. */
-async function extendPartition(
-  tx: Transaction,
-  { weekMs, fromMs, toMs }: Extension,
-): Promise<void> {
-  // Events that arrive meanwhile wait, and go into the extended partition.
+/** Creates the partition of a week, and moves the events into it that are in the default one. */
+async function addPartition(tx: Transaction, weekMs: number, startMs: number): Promise<void> {
+  // Events that arrive meanwhile wait, and go into the new partition.
   await tx.execute(sql`lock table event in access exclusive mode`)
-  const startMs = await readPartitionStart(tx, weekMs)
-  // Another service may have extended it in the meantime.
-  if ((startMs ?? weekMs + WEEK_MS) !== toMs) return
+  // Another service may have created it in the meantime.
+  if (await hasPartition(tx, weekMs)) return
 
-  const inExtension = sql`time >= ${toTimestamp(fromMs)} and time < ${toTimestamp(toMs)}`
-  // A batch is small, and must also succeed on a slow disk.
+  // Must also succeed on a slow disk: Postgres scans the default partition.
   await tx.execute(sql`set local statement_timeout = 0`)
   await tx.execute(sql`
     create temporary table moved_event on commit drop as select * from event where false`)
   await tx.execute(sql`
-    with moved as (delete from event where ${inExtension} returning *)
+    with moved as (
+      delete from event
+      where time >= ${toTimestamp(startMs)} and time < ${toTimestamp(weekMs + WEEK_MS)}
+      returning *
+    )
     insert into moved_event select * from moved`)
-
-  const partition = sql.identifier(toPartitionName(weekMs))
-  const bounds = sql.raw(
-    `for values from (${toLiteral(fromMs)}) to (${toLiteral(weekMs + WEEK_MS)})`,
-  )
-  if (startMs === undefined) {
-    await tx.execute(sql`create table ${partition} partition of event ${bounds}`)
-    await tx.execute(sql`
-      alter table ${partition} enable row level security, force row level security`)
-  } else {
-    await tx.execute(sql`alter table event detach partition ${partition}`)
-    await tx.execute(sql`alter table event attach partition ${partition} ${bounds}`)
+  for (const statement of toCreateStatements(weekMs, startMs)) {
+    await tx.execute(sql.raw(statement))
   }
   await tx.execute(sql`insert into event select * from moved_event`)
 }
-
-/** Returns a time as a literal, because the bounds of a partition cannot be parameters. */
-const toLiteral = (timeMs: number) => `'${new Date(timeMs).toISOString()}'`
 
 /** Drops the partitions that end at or before a time. Returns false if the table is in use. */
 async function dropPartitionsBefore(database: Database, timeMs: number): Promise<boolean> {
@@ -209,21 +163,7 @@ async function changePartitions(database: Database, work: Work<unknown>): Promis
 
 /** Returns the names of the partitions that end at or before a time (epoch ms). */
 async function findPartitionsBefore(tx: Transaction, timeMs: number): Promise<string[]> {
-  const rows = await tx.execute<{ name: string }>(sql`
-    select partition.relname as name
-    from pg_inherits
-    join pg_class partition on partition.oid = pg_inherits.inhrelid
-    where pg_inherits.inhparent = 'event'::regclass
-      and partition.relname <> ${DEFAULT_PARTITION}`)
-  return rows.map(({ name }) => name).filter(name => parsePartitionEnd(name) <= timeMs)
-}
-
-/** Returns the name of the partition of a week, such as `event_2026_01_05` for its first day. */
-const toPartitionName = (weekMs: number) =>
-  `event_${new Date(weekMs).toISOString().slice(0, 10).replaceAll('-', '_')}`
-
-/** Returns the end of the week of a partition in epoch ms. */
-function parsePartitionEnd(name: string): number {
-  const startDate = name.slice('event_'.length).replaceAll('_', '-')
-  return Date.parse(startDate) + WEEK_MS
+  const rows = await tx.execute<{ name: string }>(sql.raw(LIST_PARTITIONS))
+  const isBefore = (name: string) => Date.parse(parseFirstDay(name)) + WEEK_MS <= timeMs
+  return rows.map(({ name }) => name).filter(isBefore)
 }

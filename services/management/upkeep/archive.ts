@@ -58,6 +58,8 @@ export const manifest = z.strictObject({
       rows: z.int(),
     }),
   ),
+  /** First days of the weeks with a partition of events. Earlier releases did not list them. */
+  event_weeks: z.array(z.iso.date()).default([]),
   /** The files and folders that a restore replaces. Deletes them if the backup has none. */
   paths: z.array(z.string()).default([...EARLIER_PATHS]),
   /** SHA-256 of each entry by its name. */

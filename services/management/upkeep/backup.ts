@@ -7,6 +7,7 @@ import type { ConnectionTarget } from '../db/connection.ts'
 import { connectUnprivileged } from '../db/role.ts'
 import { NEWEST_BACKUP } from '../db/schema/console.ts'
 import { withSnapshot, withTransaction } from '../db/transaction.ts'
+import { LIST_PARTITIONS, parseFirstDay } from '../db/weekly-partitions.ts'
 import {
   type ArchiveWriter,
   createArchive,
@@ -20,7 +21,7 @@ import { BACKED_UP_PATHS, explainFileError, ignoreMissing, listFiles } from './d
 import { createEncryptor } from './encryption.ts'
 import { listTables, type Table } from './tables.ts'
 
-type TableContents = Pick<Manifest, 'schema' | 'tables'>
+type TableContents = Pick<Manifest, 'schema' | 'tables' | 'event_weeks'>
 
 /**
  * The rows of a table are archived in parts of about this size, because a whole table may
@@ -115,7 +116,10 @@ async function writeContents(
       }
       const tables = await writeTables(sql, archive)
 
-      return { schema: Number(newest?.schema), tables }
+      const partitions = await sql.unsafe<{ name: string }[]>(LIST_PARTITIONS)
+      const eventWeeks = partitions.map(({ name }) => parseFirstDay(name))
+
+      return { schema: Number(newest?.schema), tables, event_weeks: eventWeeks }
     })
   } finally {
     await sql.end({ timeout: 1 })

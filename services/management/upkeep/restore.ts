@@ -13,6 +13,7 @@ import {
 } from '../db/migrate.ts'
 import { connectUnprivileged } from '../db/role.ts'
 import { withTransaction } from '../db/transaction.ts'
+import { findWeekStart, toCreateStatements } from '../db/weekly-partitions.ts'
 import { type Manifest, toTableEntry, unpack } from './archive.ts'
 import { BACKED_UP_PATHS, ignoreMissing } from './data-files.ts'
 import { sortByReferences } from './tables.ts'
@@ -106,6 +107,7 @@ async function replaceTables(
       // Create the tables with the schema of the backup.
       await dropTables(sql)
       await applyMigrations(sql, manifest.schema, migrations)
+      await createPartitions(sql, manifest.event_weeks)
 
       const tables = await sortByReferences(sql, manifest.tables)
       await suspendRowSecurity(sql, tables)
@@ -120,6 +122,13 @@ async function replaceTables(
   }
   // Adds the roles and usecases that are new in this release.
   await migrateDatabase(target, migrations)
+}
+
+/** Creates the partitions of weeks with these first days, so that their events go there. */
+async function createPartitions(sql: ISql, firstDays: readonly string[]): Promise<void> {
+  for (const weekMs of firstDays.map(day => findWeekStart(Date.parse(day)))) {
+    for (const statement of toCreateStatements(weekMs)) await sql.unsafe(statement)
+  }
 }
 
 /**

@@ -33,8 +33,10 @@ export function ConfirmedAuthenticator({
     <form onSubmit={onSubmit}>
       <p>
         Your sign-in has required a code from the app since{' '}
-        {enabled_at && new Date(enabled_at).toLocaleDateString()}. {recovery_codes_left} recovery
-        codes are left.
+        {enabled_at && new Date(enabled_at).toLocaleDateString()}.{' '}
+        {recovery_codes_left === 1
+          ? '1 recovery code is left.'
+          : `${recovery_codes_left} recovery codes are left.`}
       </p>
       <label>
         Your password

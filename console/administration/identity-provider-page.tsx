@@ -89,8 +89,11 @@ function withoutDeleted({ settings, organizations, customers }: PageData): PageD
 function SettingsForm({ settings, organizations, customers }: PageData) {
   const groupRoles = useSignal<GroupRole[]>(settings.oidc_group_roles)
   const isSaved = useSignal(false)
-  const { error, isSubmitting, onSubmit } = useSubmit(async fields => {
+  const hideSaved = () => {
     isSaved.value = false
+  }
+  const { error, isSubmitting, onSubmit } = useSubmit(async fields => {
+    hideSaved()
     const text = (name: keyof OidcSettings) => String(fields.get(name)).trim()
     const isOn = (name: keyof OidcSettings) => fields.get(name) !== null
     await callOperation('/config/oidc/update', {
@@ -110,7 +113,7 @@ function SettingsForm({ settings, organizations, customers }: PageData) {
   })
 
   return (
-    <form onSubmit={onSubmit} autocomplete="off">
+    <form onSubmit={onSubmit} onInput={hideSaved} autocomplete="off">
       <Switch name="oidc_enabled" label="Users can sign in with it" settings={settings} />
       <Field name="oidc_name" label="Name on the sign-in page" settings={settings} />
       <Field name="oidc_issuer" label="Issuer" placeholder="https://…" settings={settings} />

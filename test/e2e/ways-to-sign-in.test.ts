@@ -169,6 +169,8 @@ describe('an identity provider', () => {
     await page.getByRole('combobox', { name: /^Role/ }).selectOption('manager')
     await button('Save').click()
     await page.getByText('Saved.').waitFor(TIMEOUT)
+    await page.getByLabel('Name on the sign-in page').fill('Not saved')
+    await page.getByText('Saved.').waitFor({ ...TIMEOUT, state: 'detached' })
     await page.reload()
     await expect.poll(() => page.getByLabel('Client secret').inputValue(), TIMEOUT).toBe('***')
     await page.getByLabel('Name on the sign-in page').fill('Test Provider')

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { findRootMessage } from '@eyrie/client/client-errors'
 import { COCO_DETECTOR } from './model-labels.ts'
 import type { NewModel } from './write-models.ts'
 
@@ -97,12 +98,8 @@ function throwInterrupted(url: string, receivedBytes: number, error: Error): nev
 }
 
 function throwUnreachable(url: string, error: Error): never {
-  // The message of the cause names the proxy if that is unreachable. It is empty if the host has
-  // several addresses.
-  const { cause } = error as { cause?: { code?: string; message: string } }
-  const reason = cause?.message || cause?.code || error.message
   throw new Error(
-    `${new URL(url).host} cannot be reached (${reason}). Without internet access, download ${url} ` +
+    `${new URL(url).host} cannot be reached (${findRootMessage(error)}). Without internet access, download ${url} ` +
       'on another machine and add the file with --file',
     { cause: error },
   )

@@ -233,7 +233,7 @@ describe('eyrie plugin install', () => {
     [
       'plugin install crowd --registry http://127.0.0.1:65535/',
       1,
-      /127\.0\.0\.1:65535 cannot be reached \(.*ECONNREFUSED.*\)/,
+      /127\.0\.0\.1:65535 cannot be reached \(connect ECONNREFUSED 127\.0\.0\.1:65535\)/,
     ],
     ['plugin search --registry ftp://example.com', 2, /is not a registry: write a folder/],
     ['plugin search --registry @data', 1, /data\/index\.json does not exist/],

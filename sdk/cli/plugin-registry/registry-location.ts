@@ -57,8 +57,9 @@ export function openRegistry(
 ): Registry {
   if (!isAddress(location)) return new RegistryFolder(location)
   const url = URL.parse(location)
-  if (url?.protocol === 'http:' || url?.protocol === 'https:')
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') {
     return new RegistryServer(url, environment)
+  }
   throw new UsageError(
     `${location} is not a registry: write a folder, or an address such as https://example.com/plugins`,
   )

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startForwardProxy } from '../../../test/fixtures/network/forward-proxy.ts'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
@@ -11,10 +10,8 @@ const addModel = (environment: Record<string, string>) =>
 describe('the proxy of the machine', () => {
   it('leads to the authors of a published model', async () => {
     // It does not speak TLS: the download fails, wherever the test runs.
-    const authors = createServer(socket => socket.destroy()).listen(0, '127.0.0.1')
-    await once(authors, 'listening')
-    onTestFinished(() => void authors.close())
-    const proxy = await startForwardProxy((authors.address() as AddressInfo).port)
+    const authors = await startTcpServer(socket => socket.destroy())
+    const proxy = await startForwardProxy(authors.port)
     expect(await addModel({ https_proxy: proxy.url })).toMatchObject({
       code: 1,
       err: expect.stringContaining('github.com cannot be reached ('),

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { requestOperator } from './operator-request.ts'
@@ -48,14 +49,10 @@ describe('a request to the management service', () => {
 
   it('fails with the cause, such as the HTTPS of a server that is asked without', async () => {
     // As a server with TLS does that receives a request in clear text.
-    const server = createTcpServer(socket => socket.destroy()).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const data = createDataFolder()
+    const { port } = await startTcpServer(socket => socket.destroy())
     const { err } = await runEyrieCommand(['jobs'], {
-      data,
-      environment: { EYRIE_MANAGEMENT_URL: url },
+      data: createDataFolder(),
+      environment: { EYRIE_MANAGEMENT_URL: `http://127.0.0.1:${port}` },
     })
     expect(err).toMatch(
       /\((other side closed|.*ECONNRESET)\): start the appliance, or set EYRIE_MANAGEMENT_URL/,
@@ -63,13 +60,10 @@ describe('a request to the management service', () => {
   })
 
   it('fails if the service accepts it and does not answer in time', async () => {
-    const server = createTcpServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const data = createDataFolder()
+    const { port } = await startTcpServer()
+    const url = `http://127.0.0.1:${port}`
     const terminal = {
-      data,
+      data: createDataFolder(),
       environment: { EYRIE_MANAGEMENT_URL: url },
       out: process.stdout,
       err: process.stderr,

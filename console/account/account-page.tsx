@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { callOperation } from '../api/api-request.ts'
 import { session } from '../api/user-session.ts'
 import { capitalize } from '../ui/format.ts'
-import { Notice } from '../ui/notice.tsx'
+import { LoadFailure, Notice } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { AuthenticatorSetup } from './authenticator-setup.tsx'
 import { ConfirmedAuthenticator } from './confirmed-authenticator.tsx'
@@ -29,13 +29,7 @@ export function AccountPage() {
   }
   useEffect(() => void load(), [])
 
-  if (error.value) {
-    return (
-      <Notice error title={error.value}>
-        Reload the page to try again.
-      </Notice>
-    )
-  }
+  if (error.value) return <LoadFailure reason={error.value} />
   if (!status.value) return <Notice title="Loading…" />
   return (
     <div class="forms controls">

@@ -8,7 +8,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { callOperation } from '../api/api-request.ts'
 import { capitalize } from '../ui/format.ts'
-import { Notice } from '../ui/notice.tsx'
+import { LoadFailure, Notice } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
 import { useSubmit } from '../ui/use-submit.ts'
 import { ConnectedUsers } from './connected-users.tsx'
@@ -41,13 +41,7 @@ export function IdentityProviderPage() {
     )
   }, [])
 
-  if (error.value) {
-    return (
-      <Notice error title={error.value}>
-        Reload the page to try again.
-      </Notice>
-    )
-  }
+  if (error.value) return <LoadFailure reason={error.value} />
   if (!loaded.value) return <Notice title="Loading…" />
   return (
     <div class="forms controls">

@@ -32,3 +32,10 @@ export const Unreachable = ({ reason, isStale = false }: UnreachableProps) => (
     If the problem persists, run <code>./eyrie logs</code> on the appliance.
   </Notice>
 )
+
+/** A notice that a page could not be loaded, which is not tried again. */
+export const LoadFailure = ({ reason }: { reason: string }) => (
+  <Notice error title={reason}>
+    Reload the page to try again.
+  </Notice>
+)

@@ -33,9 +33,8 @@ export interface Origin {
   isLive: boolean
   /**
    * Set if the timestamps of the origin do not begin at 0, as those of a stream that has been
-   * running for a while. `beginTicks` is the running time of
-   * the first picture, in 90 kHz ticks; `anchorUs` is the wall clock at running time 0, in µs
-   * since 1970, if known.
+   * running for a while. `beginTicks` is the running time of the first picture, in 90 kHz ticks;
+   * `anchorUs` is the wall clock at running time 0, in µs since 1970, if known.
    */
   timeline?: { beginTicks: number; anchorUs: number | undefined } | undefined
   /** Whether packets arrive over RTP, so that RTP statistics are available. */

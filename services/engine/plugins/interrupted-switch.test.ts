@@ -63,7 +63,11 @@ it('a switch whose pipelines could not be stored is completed when it is request
     await call('POST', '/plugins', archive, { 'Content-Type': 'application/gzip' })
   }
   await upload('1.0.0', 'limit')
-  await upload('2.0.0', 'threshold', 'migrate: (args: any) => ({ threshold: args.limit }),')
+  await upload(
+    '2.0.0',
+    'threshold',
+    'migrate: (args: { limit: number }) => ({ threshold: args.limit }),',
+  )
   const elements = [{ name: 'probe', args: { limit: 4 } }]
   const { id } = (await call('POST', '/pipelines', { elements })).body
   const use = () => call('PUT', '/plugins/probe', { version: '2.0.0' })

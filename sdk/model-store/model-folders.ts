@@ -37,7 +37,12 @@ export async function putInPlace(root: string, name: string, draft: string): Pro
   await replaceFolder(root, name, draft)
   // The new version must survive a power failure before the previous one is deleted.
   await syncFolder(root)
-  await rm(join(root, REPLACED + name), { recursive: true, force: true })
+  try {
+    await recoverModel(root, name)
+  } catch (error) {
+    // Another process replaces the model: it deletes the version that it replaces.
+    if (!isRace(error)) throw error
+  }
 }
 
 /**
@@ -52,19 +57,25 @@ async function replaceFolder(root: string, name: string, draft: string): Promise
       if (await exists(folder)) await rename(folder, join(root, REPLACED + name))
       return await rename(draft, folder)
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      const isRace = code === 'ENOENT' || code === 'ENOTEMPTY'
-      if (isRace && attempt < MAX_ATTEMPTS) continue
+      if (isRace(error) && attempt < MAX_ATTEMPTS) continue
       await recoverModel(root, name)
       throw error
     }
   }
 }
 
-/** Deletes a model. */
+/** Whether another process has renamed a version of the model in between. */
+function isRace(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' || code === 'ENOTEMPTY'
+}
+
+/**
+ * Deletes the folder of a model or of one of its versions. Renamed first, because another process
+ * could otherwise move a version into the folder while its files are being deleted.
+ */
 export async function removeFolder(root: string, name: string): Promise<void> {
-  const removed = join(root, REMOVED + name)
-  await rm(removed, { recursive: true, force: true })
+  const removed = join(root, `${REMOVED}${name}-${randomUUID()}`)
   await rename(join(root, name), removed)
   await syncFolder(root)
   await rm(removed, { recursive: true, force: true })
@@ -96,7 +107,7 @@ async function recoverModel(root: string, name: string): Promise<void> {
   const folder = join(root, name)
   const replaced = join(root, REPLACED + name)
   if (!(await exists(replaced))) return
-  if (await exists(folder)) await rm(replaced, { recursive: true, force: true })
+  if (await exists(folder)) await removeFolder(root, REPLACED + name)
   else await rename(replaced, folder)
 }
 

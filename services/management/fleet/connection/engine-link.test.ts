@@ -141,6 +141,7 @@ describe('engine link', () => {
           { engine_id: engineId, engine_name: 'Yard', status: 'offline' },
         ]),
       )
+      await management.untilStatus(engineId, 2)
       await startManagedEngine({ data, variables })
       await management.untilStatus(engineId, 1)
       expect(fleet.listOutages()).toEqual([])

@@ -139,8 +139,9 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     let session: EngineSession | undefined
     try {
       const facts = await readEngineFacts(engine, address, options.egress)
-      await states.recordConnected(facts)
+      // Before the status is stored, so that a client that reads `online` is told of no outage.
       outage.recordConnected()
+      await states.recordConnected(facts)
       log.info({ ...logFields(), version: facts.about.version }, 'engine connected')
 
       session = createEngineSession({

@@ -1,5 +1,4 @@
 # Two commands are enough: `make run` and `make test`. Both run the setup first.
-SHELL := /bin/bash
 NODE := env PATH="$(CURDIR)/.toolchain/bin:$(CURDIR)/node_modules/.bin:$$PATH" node
 
 .PHONY: help run setup worker check test test-all images test-compose lint generate sdk sbom bench soak fuzz clean

@@ -38,6 +38,8 @@ describe('the program eyrie', () => {
 
   it('ends as SIGPIPE ends a program when the reader of its output has ended', async () => {
     const child = spawn('bash', [
+      // Bash takes its input, a socket, for that of a remote user, and would read ~/.bashrc.
+      '--norc',
       '-c',
       '"$0" "$1" --help | true; echo $PIPESTATUS',
       process.execPath,
@@ -49,6 +51,7 @@ describe('the program eyrie', () => {
 
   it('fails with the reason if its output cannot be written', async () => {
     const child = spawn('bash', [
+      '--norc',
       '-c',
       '"$0" "$1" --help >/dev/full; echo "$?"',
       process.execPath,

@@ -52,7 +52,8 @@ async function runInCheckout(script: string): Promise<string> {
   // A script that waits in vain must not outlive its test.
   const options = { cwd: folder, timeout: SCRIPT_TIMEOUT_MS, killSignal: 'SIGKILL' } as const
   try {
-    const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', text], options)
+    // Bash takes its input, a socket, for that of a remote user, and would read ~/.bashrc.
+    const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', text], options)
     return stdout
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string }

@@ -152,16 +152,17 @@ async function startComponents(
   onStop(stopCostStore)
 
   const pluginFolder = join(environment.data, 'plugins')
-  const { pluginStore, pluginTrust, quarantine, grants, sandboxes } = await openPluginComponents({
-    ...context,
-    pluginFolder,
-    // These two functions are called for requests of the API, which is served when everything has
-    // started.
-    listPipelines: () => configuration.get().value.pipelines,
-    retryChannels: () => {
-      for (const { id } of configuration.channels()) runtime.retryChannel(id)
-    },
-  })
+  const { pluginStore, pluginTrust, quarantine, grants, sandboxes, deleteFiles } =
+    await openPluginComponents({
+      ...context,
+      pluginFolder,
+      // These two functions are called for requests of the API, which is served when everything has
+      // started.
+      listPipelines: () => configuration.get().value.pipelines,
+      retryChannels: () => {
+        for (const { id } of configuration.channels()) runtime.retryChannel(id)
+      },
+    })
   const versionHealth = new VersionHealth()
   // Replaced when the plugins can be switched.
   let reviewSwitch = (_plugin: string) => {}
@@ -224,6 +225,7 @@ async function startComponents(
     configuration,
     quarantine,
     grants,
+    deleteFiles,
     trust: pluginTrust,
     sandboxes,
     runtime,

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pipeline } from '@eyrie/contract/pipeline'
 import type { Settings } from '@eyrie/contract/settings'
@@ -45,6 +46,8 @@ export interface PluginComponents {
   quarantine: PluginQuarantine
   /** Run the code of uploaded packages. */
   sandboxes: Sandboxes
+  /** Deletes the files that the elements of a plugin have stored. */
+  deleteFiles(plugin: string): Promise<void>
 }
 
 /**
@@ -78,12 +81,13 @@ export async function openPluginComponents(
     log,
   })
   await alignGrants(grants, pluginStore.installed())
+  const storageFolder = join(folder, 'plugin-storage')
   const sandboxes = await createSandboxes({
     quarantine,
     allowsPartialIsolation: settings.allow_partial_plugin_isolation,
     folder: pluginFolder,
     codeFolder: join(folder, 'compiled-plugin-code'),
-    storageFolder: join(folder, 'plugin-storage'),
+    storageFolder,
     egress: createEgress('plugin', environment),
     inspector: await startInspector(options),
     verifyPackage: async (name, version) => {
@@ -98,7 +102,9 @@ export async function openPluginComponents(
       ),
     log,
   })
-  return { pluginStore, pluginTrust, quarantine, grants, sandboxes }
+  const deleteFiles = (plugin: string) =>
+    rm(join(storageFolder, plugin), { recursive: true, force: true })
+  return { pluginStore, pluginTrust, quarantine, grants, sandboxes, deleteFiles }
 }
 
 /** Lets debuggers connect to a plugin under development, if the environment says so. */

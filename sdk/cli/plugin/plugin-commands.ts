@@ -228,7 +228,9 @@ export async function grantRequested(
 /** `eyrie plugin remove`: deletes a version. */
 export const removePluginCommand: Command = {
   usage: '<name> <version> [--url URL] [--token TOKEN]',
-  about: 'Removes an uploaded version of a plugin. A version that pipelines use is not removed.',
+  about:
+    'Removes an uploaded version of a plugin; with the last version, also the files that its ' +
+    'elements have stored. A version that pipelines use is not removed.',
 
   async run(args, terminal) {
     const { values, positionals } = parseArguments(args, ENGINE_OPTIONS, ['name', 'version'])

@@ -18,6 +18,7 @@ import {
   describePlugin,
   describePlugins,
   hasUploadedVersion,
+  listVersions,
 } from './installed-plugins.ts'
 import { createPipelineChecks } from './pipeline-checks.ts'
 import { assertUnused, assertUploaded, describeQuarantine, getVersion } from './plugin-checks.ts'
@@ -42,6 +43,8 @@ export interface PluginsDependencies {
   configuration: Pick<Configuration, 'get' | 'runExclusive'>
   quarantine: PluginQuarantine
   grants: PluginGrants
+  /** Deletes the files that the elements of a plugin have stored. */
+  deleteFiles(plugin: string): Promise<void>
   trust: Pick<PluginTrust, 'policy' | 'alarms'>
   sandboxes: Pick<Sandboxes, 'findIsolationProblem' | 'findSdkCode' | 'isolation'>
   runtime: { retryChannel(channel: number): void; startShadow: StartShadow }
@@ -85,6 +88,7 @@ export function createPlugins({
   configuration,
   quarantine,
   grants,
+  deleteFiles,
   trust,
   sandboxes,
   runtime,
@@ -187,6 +191,9 @@ export function createPlugins({
       await configuration.runExclusive(async ({ pipelines }) => {
         assertUnused(plugin, findUsingPipelines(plugin, pipelines, store.elements))
         assertSuccessorGranted(grants, store.installed(), plugin)
+        // First, so that an interrupted removal leaves no files. Another publisher may upload
+        // another plugin of this name, which must not read them.
+        if (listVersions(store.installed(), name).length === 1) await deleteFiles(name)
         await store.remove(plugin)
         quarantine.release(name, version)
         if (!hasUploadedVersion(store.installed(), name)) await grants.withdraw(name)

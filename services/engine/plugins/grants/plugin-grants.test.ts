@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Capabilities, capabilities, type Plugin, type PluginGrant } from '@eyrie/contract'
 import { pluginInspection } from '@eyrie/contract/plugin-grant'
 import type { Service } from '@eyrie/kit'
@@ -213,6 +213,18 @@ describe('grants of a plugin', () => {
     expect(await inspect(await pack('renewed', '1.0.0', { network: [server] }))).toMatchObject({
       body: { not_granted: [{ capability: 'network' }, { capability: 'budget_ms' }] },
     })
+  })
+
+  it('to store files end with its last version, together with the files', async () => {
+    await upload('diary', '1.0.0', { storage_bytes: 1000 })
+    await upload('diary', '1.1.0', { storage_bytes: 1000 })
+    const stored = join(data, 'engine/plugin-storage/diary/diary/1/entry')
+    mkdirSync(dirname(stored), { recursive: true })
+    writeFileSync(stored, 'by an element of the first publisher')
+    await call('DELETE', '/plugins/diary/1.0.0')
+    expect(existsSync(stored)).toBe(true)
+    await call('DELETE', '/plugins/diary/1.1.0')
+    expect(existsSync(stored)).toBe(false)
   })
 
   it('are needed by the version that is active because the selected one is missing', async () => {

@@ -17,7 +17,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const RESERVED_HEADERS = ['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']
 /** The name and the value of a header (RFC 9110, section 5). */
 const HEADER_LINE = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/
-/** Control characters other than a tab, and characters that do not fit in a byte. */
+/** ASCII control characters other than a tab, and characters that do not fit in a byte. */
 const INVALID_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 export interface WebhookContext extends BodyContext {

@@ -8,7 +8,7 @@ import { splitRows } from '../db/rows.ts'
 import { image, picture } from '../db/schema/index.ts'
 import type { JobContext } from './job.ts'
 
-/** Files of this age are not deleted yet, because their record may be about to be stored. */
+/** A younger file is not deleted, because its record may be about to be stored. */
 const MIN_AGE_MS = 86_400_000
 const PICTURE_FILE = /^([0-9a-f]{64})\.jpg$/
 

@@ -133,7 +133,7 @@ export function observeBackup(
   })
 }
 
-/** Returns a number of whole days, such as `3 days`. */
+/** Formats a duration in whole days, rounded down: `3 days`, `1 day` or `less than a day`. */
 const formatDays = (ms: number) => {
   const days = Math.floor(ms / DAY_MS)
   if (days === 0) return 'less than a day'

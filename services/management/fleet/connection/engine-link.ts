@@ -139,7 +139,7 @@ export function createEngineLink(options: EngineLinkOptions): EngineLink {
     let session: EngineSession | undefined
     try {
       const facts = await readEngineFacts(engine, address, options.egress)
-      // Before the status is stored, so that a client that reads `online` is told of no outage.
+      // Before the status is stored, so that no outage is reported of an engine that is online.
       outage.recordConnected()
       await states.recordConnected(facts)
       log.info({ ...logFields(), version: facts.about.version }, 'engine connected')

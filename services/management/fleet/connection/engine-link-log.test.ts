@@ -27,10 +27,11 @@ describe('engine log', () => {
       const first = await startManagedEngine()
       const yard = { engine_name: 'Yard', engine_port: first.port }
       const engineId = await fleet.registerEngine(yard)
-      await fleet.untilStatus(engineId, 1)
-      expect(linesWith('engine connected')).toMatchObject([
-        { engine: 'Yard', url: first.url, engine_id: engineId },
-      ])
+      await vi.waitFor(() => {
+        expect(linesWith('engine connected')).toMatchObject([
+          { engine: 'Yard', url: first.url, engine_id: engineId },
+        ])
+      }, WAIT)
 
       const { response } = await fleet.call(engines.status, { engine_id: engineId })
       await fleet.send(engines.update, { ...response, engine_name: 'Car park' })

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { startTcpServer } from '../../test/fixtures/network/tcp-server.ts'
 import { download, PUBLISHED_MODELS } from './published-models.ts'
 
 const file = Buffer.alloc(1 << 20, 'model')
@@ -56,6 +57,16 @@ describe('download', () => {
   it('suggests --file if the server cannot be reached', async () => {
     const unreachable = { url: 'http://127.0.0.1:1/model.onnx', sha256 }
     await expect(download(unreachable)).rejects.toThrow(/127\.0\.0\.1:1 cannot be reached.*--file/)
+  })
+
+  it('fails if the server accepts the connection and stays silent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { port } = await startTcpServer(() => void vi.advanceTimersByTime(30_000))
+    const silent = { url: `http://127.0.0.1:${port}/model.onnx`, sha256 }
+    await expect(download(silent)).rejects.toThrow(
+      /cannot be reached \(it has not answered in time/,
+    )
   })
 })
 

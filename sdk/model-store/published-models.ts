@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { findRootMessage } from '@eyrie/client/client-errors'
+import { fetchResponsive } from '@eyrie/client/responsive-fetch'
 import { COCO_DETECTOR } from './model-labels.ts'
 import type { NewModel } from './write-models.ts'
 
@@ -61,7 +62,9 @@ export async function download(
   onProgress: OnProgress = () => {},
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  const response = await fetch(url, { signal }).catch(error => throwUnreachable(url, error))
+  const response = await fetchResponsive(url, { signal }).catch(error =>
+    throwUnreachable(url, error),
+  )
   if (!response.ok || !response.body) {
     throw new Error(`${url} answered ${response.status} ${response.statusText}`)
   }

@@ -12,10 +12,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { type ListeningServer, listen, type Service } from '@eyrie/kit'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startEngine } from '../../../test/fixtures/engine/engine.ts'
 import { type TestPlugin, writePlugin } from '../../../test/fixtures/engine/test-plugin.ts'
 import { startForwardProxy } from '../../../test/fixtures/network/forward-proxy.ts'
+import { startTcpServer } from '../../../test/fixtures/network/tcp-server.ts'
 import { runEyrieCommand } from '../../../test/fixtures/processes/command-line.ts'
 
 // Publishers, a registry in a folder, a web server that serves it, and an engine that trusts
@@ -136,6 +137,15 @@ describe('eyrie plugin search', () => {
     )
     expect((await run('plugin search nothing')).out).not.toContain('crowd')
     expect(JSON.parse((await run('plugin search crowd --json')).out)).toHaveLength(4)
+  })
+
+  it('fails if the registry accepts the connection and stays silent', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { port } = await startTcpServer(() => void vi.advanceTimersByTime(30_000))
+    expect(await run(`plugin search --registry http://127.0.0.1:${port}/`)).toMatchObject(
+      failure(/127\.0\.0\.1:\d+ cannot be reached \(it has not answered in time\)/),
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { findRootMessage } from '@eyrie/client/client-errors'
+import { fetchResponsive } from '@eyrie/client/responsive-fetch'
 import { hashContent } from '@eyrie/plugin-signature/package-files'
 import type { RegistryEntry } from '@eyrie/plugin-signature/registry-entry'
 import { UsageError } from '../command/command.ts'
@@ -138,7 +139,9 @@ class RegistryServer implements Registry {
   async #download(url: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     // An index from a cache could be an old one.
     const request = { headers: { ...this.#headers, 'Cache-Control': 'no-cache' } }
-    const response = await fetch(url, request).catch(cause => throwUnreachable(url, cause))
+    const response = await fetchResponsive(url, request).catch(cause =>
+      throwUnreachable(url, cause),
+    )
     if (!response.ok || !response.body) {
       await response.body?.cancel()
       throw new Error(`${url} answered ${response.status} ${response.statusText}`.trimEnd())

@@ -188,7 +188,10 @@ export class Stage {
     return { problem: 'the replaced code has failed', isOutdated: true }
   }
 
-  /** Restores the state of earlier code. Returns undefined if that code had no state. */
+  /**
+   * Restores the state of earlier code. Returns undefined if that code had no state, or if this
+   * element has failed to open: code that replaces it then continues with the state.
+   */
   async #restoreState({
     state,
     problem,
@@ -196,8 +199,8 @@ export class Stage {
   }: SavedState): Promise<StateReplacement | undefined> {
     this.#initialState = state
     if (problem !== undefined) return { problem, isOutdated }
-    if (state === undefined) return undefined
-    return { problem: await this.#element?.remoteState?.restore(state), isOutdated }
+    if (state === undefined || !this.#element) return undefined
+    return { problem: await this.#element.remoteState?.restore(state), isOutdated }
   }
 
   /** Closes the element for good. It no longer counts as failed. */

@@ -28,6 +28,8 @@ interface CounterOptions {
   failsAfter?: number
   /** Number of the frame whose picture is no longer available. */
   dropped?: number
+  /** Whether the code fails to open. */
+  failsToOpen?: boolean
 }
 
 /** An element that remembers the frames that it has processed. */
@@ -36,6 +38,7 @@ function planCounter({
   held,
   failsAfter = Number.POSITIVE_INFINITY,
   dropped,
+  failsToOpen = false,
 }: CounterOptions): StagePlan {
   return {
     name: 'counter',
@@ -45,6 +48,7 @@ function planCounter({
         ? undefined
         : { version, onStateReplaced: each => replacements.push(each) },
     async open() {
+      if (failsToOpen) throw new Error('broken')
       let frames: number[] = []
       return {
         async process({ n, discontinuity }) {
@@ -120,6 +124,19 @@ it('code that replaces failing code continues with the state with which the fail
     { problem: undefined, isOutdated: false },
     { problem: undefined, isOutdated: true },
   ])
+})
+
+it('code that fails to open leaves the state to the code that replaces it, and reports nothing kept', async () => {
+  const version = 'probe 1.0.0-dev'
+  const working = await openCounter({ version })
+  await working.process(stamp(1))
+  const broken = await openCounter({ version, failsToOpen: true })
+  await broken.succeed(working)
+  expect(replacements).toEqual([])
+  const repaired = await openCounter({ version })
+  await repaired.succeed(broken)
+  expect(await repaired.process(stamp(2))).toEqual(seen('1 2'))
+  expect(replacements).toEqual([{ problem: undefined, isOutdated: true }])
 })
 
 it.each([

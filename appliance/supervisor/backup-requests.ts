@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Environment, readSettings } from '@eyrie/kit'
 import type { Account } from '@eyrie/kit/accounts/account'
 import { type BackupAnswer, backupRelease, backupRequest } from '@eyrie/kit/backup-messages'
-import { runBackupProgram } from '@eyrie/kit/backup-program'
+import { runBackupProgram, toUnfinishedFolder } from '@eyrie/kit/backup-program'
 import type { ServiceSeparation } from '../accounts/service-separation.ts'
 
 /** Writes backups for management, which may not read the files of the other services. */
@@ -29,7 +29,7 @@ export interface BackupRequestOptions {
 export function createBackupRequests(options: BackupRequestOptions): BackupRequests {
   const { environment, variables, separation, answer } = options
   const { data, databaseUrl } = environment
-  const folder = join(data, 'backups')
+  const folder = toUnfinishedFolder(data)
   /** The backup that is being written, or was written last. */
   let current: { id: string; writing: AbortController } | undefined
 

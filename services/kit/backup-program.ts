@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { WITHOUT_INSPECTOR } from './node-options.ts'
@@ -23,6 +23,12 @@ export interface BackupProgramOptions {
   /** Kills the program. */
   signal: AbortSignal
 }
+
+/**
+ * Returns the folder to which a backup is written before it is stored elsewhere. The folder is
+ * deleted with all its files: its name is none that people give to a folder for their own backups.
+ */
+export const toUnfinishedFolder = (data: string): string => join(data, 'unfinished-backup')
 
 /**
  * Runs the program that writes a backup, at a low priority, because video is analysed meanwhile.

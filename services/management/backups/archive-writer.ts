@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import { unlessAborted } from '@eyrie/kit'
 import { type BackupRelease, type BackupRequest, backupAnswer } from '@eyrie/kit/backup-messages'
-import { runBackupProgram } from '@eyrie/kit/backup-program'
+import { runBackupProgram, toUnfinishedFolder } from '@eyrie/kit/backup-program'
 
 const NO_SUPERVISOR_MESSAGE =
   'in a container, management may not read the files of the other services: ' +
@@ -73,7 +73,7 @@ async function writeWithSupervisor(
 
 /** Returns a writer that runs the backup program. This process must be able to read all files. */
 function createOwnWriter({ data, databaseUrl }: ArchiveWriterOptions): WriteArchive {
-  const folder = join(data, 'backups')
+  const folder = toUnfinishedFolder(data)
   return async (passphrase, signal) => {
     // A crash may have left an unfinished backup.
     await rm(folder, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { managementRoutes } from '@eyrie/contract/management/index'
+import { toUnfinishedFolder } from '@eyrie/kit/backup-program'
 import { describe, expect, it } from 'vitest'
 import { S3_BUCKET, S3_KEY, startS3Server } from '../../../test/fixtures/management/s3-server.ts'
 import { sharedManagement } from '../../../test/fixtures/management/shared-management.ts'
@@ -95,7 +96,7 @@ describe('a scheduled backup', () => {
     await expect(run({ backup_target: 'folder', backup_folder: backupFolder })).rejects.toThrow(
       'create it',
     )
-    expect(existsSync(join(installation.data, 'backups'))).toBe(false)
+    expect(existsSync(toUnfinishedFolder(installation.data))).toBe(false)
   })
 })
 

@@ -22,9 +22,10 @@ export interface InspectionOptions {
   signal: AbortSignal
 }
 
-const LOAD_TIMEOUT_MS = 10_000
-/** Ends the process even if the engine stops first and no longer enforces the timeout. */
-const MAX_CPU_SECONDS = (2 * LOAD_TIMEOUT_MS) / 1000
+/** Limits the work of the process, which takes longer on a busy machine. */
+const MAX_CPU_SECONDS = 10
+/** Ends a process that waits. Clients wait somewhat longer for the answer to their upload. */
+const LOAD_TIMEOUT_MS = 25_000
 const MAX_PROBLEM_LENGTH = 2000
 
 /** Maximum length of the answer, which contains migrated arguments, in characters of JSON. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { type Environment, extractSecrets, trustCertificate } from '@eyrie/kit'
+import { createFolder } from '@eyrie/kit/create-folder'
 import { protectMemory } from '@eyrie/kit/protection/protect-memory'
 import { obtainWorker } from './mediasoup-worker/obtain-worker.ts'
 import { readApplianceEnvironment } from './process/appliance-environment.ts'
@@ -14,6 +15,7 @@ import {
   type QuickstartRequest,
   type QuickstartServices,
 } from './quickstart/quickstart.ts'
+import { DATA_MODE } from './supervisor/data-folder.ts'
 import { type Supervisor, startSupervisor } from './supervisor/supervisor.ts'
 
 // The entry point of the appliance, which is the whole of Eyrie on one machine. It runs the
@@ -46,6 +48,7 @@ async function runAppliance(): Promise<void> {
   const request = extractRequest(process.env)
   const secrets = extractSecrets(process.env)
   const environment = readApplianceEnvironment({ ...process.env, ...secrets })
+  createFolder(environment.data, DATA_MODE)
   logSinks.push(createLogFile(environment.data))
   if (protectionFailure) {
     log.warn('supervisor', 'failed to protect the memory', { reason: protectionFailure })

@@ -1,14 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { getLogFiles } from '@eyrie/cli/logs/log-files'
+import { createFolder } from '@eyrie/kit/create-folder'
 import type { LogSink } from './service-log.ts'
 
 const MAX_FILE_BYTES = 10 << 20
@@ -23,7 +16,7 @@ export function createLogFile(data: string, maxFileBytes = MAX_FILE_BYTES): LogS
   let file: { descriptor: number; size: number } | undefined
 
   const open = () => {
-    mkdirSync(dirname(files[0]), { recursive: true, mode: 0o700 })
+    createFolder(dirname(files[0]), 0o700)
     const descriptor = openSync(files[0], 'a', 0o600)
     return { descriptor, size: fstatSync(descriptor).size }
   }

@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { needs } from '../../test/fixtures/requirements/needs.ts'
 import { root } from '../../test/fixtures/requirements/root.ts'
@@ -65,6 +65,21 @@ describe('lockDataFolder', () => {
       },
     )
     expect(stdout).toMatch(/belongs to another user: start Eyrie as root, or .*chown -R/)
+  })
+})
+
+describe('a data folder where the system creates no folders', () => {
+  it.each([
+    ['main.ts', '/proc/none/data', '/proc/none/data cannot be created (ENOENT'],
+    ['engine-only.ts', '/proc/none/data', '/proc/none/data cannot be created (ENOENT'],
+    ['main.ts', '/proc', "ENOENT: no such file or directory, open '/proc/supervisor.pid'"],
+  ])('is rejected by %s: %s', (entry, data, reason) => {
+    const env = { PATH: process.env.PATH, EYRIE_DATA: data }
+    const program = resolve(import.meta.dirname, '..', entry)
+    const { status, stdout } = spawnSync(process.execPath, [program], {
+      ...{ env, encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' },
+    })
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining(reason) })
   })
 })
 

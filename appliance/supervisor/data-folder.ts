@@ -11,15 +11,20 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { FolderInUseError, lockFolder } from '@eyrie/kit'
+import { createFolder } from '@eyrie/kit/create-folder'
+
+/** Mode of a new data folder, which other users cannot enter. */
+export const DATA_MODE = 0o750
 
 /**
  * Locks a data folder for this process. Returns a function that unlocks it. Throws an `Error` if
- * another supervisor is running on the folder. The kernel releases the lock of a process that was
- * killed: its pid alone may belong to another supervisor after the machine has started again.
+ * another supervisor is running on the folder, or if it cannot be created. The kernel releases the
+ * lock of a process that was killed: its pid alone may belong to another supervisor after the
+ * machine has started again.
  */
 export async function lockDataFolder(data: string): Promise<() => void> {
   const file = join(data, 'supervisor.pid')
-  mkdirSync(data, { recursive: true, mode: 0o750 })
+  createFolder(data, DATA_MODE)
   try {
     accessSync(data, constants.R_OK | constants.W_OK)
     const unlock = await lockFolder(data)

@@ -1,7 +1,8 @@
-import { constants, copyFileSync, existsSync, lstatSync, mkdirSync } from 'node:fs'
+import { constants, copyFileSync, existsSync, lstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '@eyrie/kit'
+import { createFolder } from '@eyrie/kit/create-folder'
 import { listWorkerFolders, listWritableFolders, REGISTRY_FILE } from './media-paths.ts'
 
 /**
@@ -12,7 +13,7 @@ import { listWorkerFolders, listWritableFolders, REGISTRY_FILE } from './media-p
 export function prepareMediaFolders(environment: Environment): string[] {
   const { data } = environment
   const writableFolders = listWritableFolders(environment)
-  for (const folder of [join(data, 'media'), ...writableFolders]) createFolder(folder)
+  for (const folder of [join(data, 'media'), ...writableFolders]) createFolder(folder, 0o750)
   for (const folder of listWorkerFolders(data)) {
     try {
       // Media may run as a user of its own, and starts the worker.
@@ -24,8 +25,6 @@ export function prepareMediaFolders(environment: Environment): string[] {
   copyRegistry(join(data, REGISTRY_FILE))
   return writableFolders
 }
-
-const createFolder = (folder: string, mode = 0o750) => mkdirSync(folder, { recursive: true, mode })
 
 /**
  * Copies the registry of the user's other programs, so that GStreamer does not search all

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { createFolder } from './create-folder.ts'
 
 /** Descriptor at which `flock` inherits the folder, the first one after stderr. */
 const FOLDER_FD = 3
@@ -23,7 +24,7 @@ export class FolderInUseError extends Error {
  * the lock, even if the process is killed.
  */
 export async function lockFolder(folder: string): Promise<() => void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  createFolder(folder, 0o700)
   const descriptor = openSync(folder, 'r')
   try {
     await lockDescriptor(descriptor, folder)

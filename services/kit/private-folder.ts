@@ -1,9 +1,12 @@
 import { constants, type Stats } from 'node:fs'
 import { lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { createFolder } from './create-folder.ts'
 
 /** Mode of a folder that only its owner can enter. */
 const PRIVATE_MODE = 0o700
+/** Mode of the folders above it. */
+const PUBLIC_MODE = 0o777
 /** Mode of a folder that root creates for services that run as different users of one group. */
 const SHARED_MODE = 0o770
 const PERMISSION_BITS = 0o777
@@ -23,7 +26,7 @@ const ROOT_GID = 0
  * folder, or could replace it.
  */
 export async function createPrivateFolder(folder: string): Promise<void> {
-  if (!(await createFolder(folder))) await assertPrivate(folder)
+  if (!(await createPrivate(folder))) await assertPrivate(folder)
 }
 
 /**
@@ -32,7 +35,7 @@ export async function createPrivateFolder(folder: string): Promise<void> {
  * reason if another user owns the folder, or could replace it.
  */
 export async function createSharedFolder(folder: string, gid: number): Promise<void> {
-  await createFolder(folder)
+  await createPrivate(folder)
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
   const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(() => {
     throw createRejection(folder, 'it is not a folder')
@@ -48,9 +51,9 @@ export async function createSharedFolder(folder: string, gid: number): Promise<v
 }
 
 /** Creates a folder that only this user can enter. Returns false if it exists already. */
-async function createFolder(folder: string): Promise<boolean> {
+async function createPrivate(folder: string): Promise<boolean> {
   const parent = dirname(folder)
-  await mkdir(parent, { recursive: true })
+  createFolder(parent, PUBLIC_MODE)
   await assertNotReplaceable(await realpath(parent))
   try {
     await mkdir(folder, { mode: PRIVATE_MODE })

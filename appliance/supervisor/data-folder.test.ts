@@ -11,6 +11,8 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSmallDisk } from '../../test/fixtures/processes/small-disk.ts'
+import { mountRequirement } from '../../test/fixtures/requirements/mount-namespace.ts'
 import { needs } from '../../test/fixtures/requirements/needs.ts'
 import { root } from '../../test/fixtures/requirements/root.ts'
 import { createTemporaryFolder } from '../../test/fixtures/temporary-folder.ts'
@@ -49,6 +51,23 @@ describe('lockDataFolder', () => {
     const unlock = await lockDataFolder(data)
     unlock()
     expect(existsSync(join(data, 'supervisor.pid'))).toBe(false)
+  })
+
+  it('locks the data folder on a full disk', needs(mountRequirement), () => {
+    const disk = createSmallDisk('64k')
+    onTestFinished(() => disk.remove())
+    const script = `
+      import { writeFileSync } from 'node:fs'
+      import { lockDataFolder } from '${join(import.meta.dirname, 'data-folder.ts')}'
+      const data = ${JSON.stringify(disk.folder)}
+      try { writeFileSync(data + '/filler', Buffer.alloc(1 << 20)) } catch ({ code }) { console.log(code) }
+      const unlock = await lockDataFolder(data)
+      console.log('locked')
+      unlock()`
+    const node = [process.execPath, '--input-type=module-typescript', '-e', script]
+    const [program = '', ...args] = [...disk.launcher, ...node]
+    const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' })
+    expect({ stdout, stderr }).toEqual({ stdout: 'ENOSPC\nlocked\n', stderr: '' })
   })
 
   it('says how to take over the data folder of another user', needs(root), () => {

@@ -28,7 +28,7 @@ export async function lockDataFolder(data: string): Promise<() => void> {
   try {
     accessSync(data, constants.R_OK | constants.W_OK)
     const unlock = await lockFolder(data)
-    writeFileSync(file, `${process.pid}\n`)
+    recordPid(file)
     return () => {
       rmSync(file, { force: true })
       unlock()
@@ -40,6 +40,16 @@ export async function lockDataFolder(data: string): Promise<() => void> {
       `no permission to write to ${data}, which belongs to another user: start Eyrie as root, or give it to this user (sudo chown -R ${process.geteuid?.()} ${data})`,
       { cause },
     )
+  }
+}
+
+/** Records the pid for `nameSupervisor`, unless the disk is full: Eyrie starts without it. */
+function recordPid(file: string): void {
+  try {
+    writeFileSync(file, `${process.pid}\n`)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error
   }
 }
 

@@ -16,6 +16,8 @@ interface RecordedVideoProps {
   muted: boolean
   /** Whether the day has no recordings. */
   isEmpty: boolean
+  /** Whether no day has recordings. */
+  isNeverRecorded: boolean
   /** A ref with what is known of the day. The player reads it when it needs it. */
   latest: { current: RecordingsOfDay }
   onPlayer(player: RecordingPlayer | undefined): void
@@ -27,6 +29,7 @@ export function RecordedVideo({
   name,
   muted,
   isEmpty,
+  isNeverRecorded,
   latest,
   onPlayer,
 }: RecordedVideoProps) {
@@ -68,13 +71,21 @@ export function RecordedVideo({
       />
       <canvas ref={picture} class="frame" role="img" aria-label={`Recorded video of ${name}`} />
       <canvas ref={boxes} class="boxes" onClick={() => player?.togglePlay()} />
-      <PhaseNotice phase={phase} isEmpty={isEmpty && !isPlaying} />
+      <PhaseNotice
+        phase={phase}
+        isEmpty={isEmpty && !isPlaying}
+        isNeverRecorded={isNeverRecorded}
+      />
     </div>
   )
 }
 
+interface PhaseNoticeProps extends Pick<RecordedVideoProps, 'isEmpty' | 'isNeverRecorded'> {
+  phase: PlaybackPhase
+}
+
 /** Explains why there is no video. */
-function PhaseNotice({ phase, isEmpty }: { phase: PlaybackPhase; isEmpty: boolean }) {
+function PhaseNotice({ phase, isEmpty, isNeverRecorded }: PhaseNoticeProps) {
   if (phase.kind === 'failed') {
     return (
       <Notice error title={capitalize(phase.reason)}>
@@ -83,6 +94,7 @@ function PhaseNotice({ phase, isEmpty }: { phase: PlaybackPhase; isEmpty: boolea
     )
   }
   if (phase.kind === 'loading') return <Notice title="Loading…" />
+  if (isEmpty && isNeverRecorded) return <Notice title="No recordings of this source" />
   if (isEmpty) return <Notice title="No recordings on this day">Select another day.</Notice>
   if (phase.kind === 'ended') {
     return (

@@ -127,6 +127,7 @@ export function RecordingView({ recording, name, day, onDay, position }: Recordi
           muted={muted}
           latest={latest}
           isEmpty={recorded.length === 0}
+          isNeverRecorded={lastMs === undefined}
           onPlayer={setPlayer}
         />
         {player && (

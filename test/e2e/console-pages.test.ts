@@ -147,6 +147,15 @@ describe('the pages of the console', () => {
   }, 180_000)
 })
 
+test('the page Recordings offers no other day of a source without recordings', async () => {
+  const page = await openPage()
+  const stream = { stream: 1, state: 'waiting', dropped: 0, ranges: [] }
+  await page.route('**/live/recordings?*', route => route.fulfill({ json: { streams: [stream] } }))
+  await signIn(page, administrator, '/recordings')
+  await page.getByText('No recordings of this source').waitFor(TIMEOUT)
+  expect(await page.getByText('Select another day').count()).toBe(0)
+}, 180_000)
+
 test('the page Engines does not call the load distributed well while a camera has no engine', async () => {
   const page = await openPage()
   await signIn(page, administrator)

@@ -1,15 +1,16 @@
 import type { ComponentType } from 'preact'
 import { AccountPage } from './account/account-page.tsx'
 import { IdentityProviderPage } from './administration/identity-provider-page.tsx'
-import { session, sessionError } from './api/user-session.ts'
+import { session } from './api/user-session.ts'
 import { EnginesPage } from './engines/engines-page.tsx'
 import { Header } from './header.tsx'
 import { LinkPage } from './link/link-page.tsx'
 import { LivePage } from './live/live-page.tsx'
 import { PluginsPage } from './plugins/plugins-page.tsx'
 import { RecordingsPage } from './recordings/recordings-page.tsx'
+import { Connecting } from './sign-in/connecting.tsx'
 import { SignInPage } from './sign-in/sign-in-page.tsx'
-import { capitalize } from './ui/format.ts'
+import { UserPage } from './sign-in/user-page.tsx'
 import { Notice } from './ui/notice.tsx'
 import { currentPath, Link, usePageTitle } from './ui/router.tsx'
 
@@ -37,18 +38,23 @@ function Page({ path }: { path: string }) {
 
   if (path === '/link') return <LinkPage />
 
+  if (path === '/account') return <UserPage key={path}>{() => <AccountPage />}</UserPage>
+  const SuperadminPage = SUPERADMIN_PAGES[path]
+  if (SuperadminPage) {
+    return (
+      <UserPage key={path}>
+        {({ role }) => (role === 'superadmin' ? <SuperadminPage /> : <ForSuperadmins />)}
+      </UserPage>
+    )
+  }
+
   // A browser that has opened the appliance's link sees its video, and sign-in is optional.
   const { open: isOpen, user, starting: isStarting } = session.value
-  const SuperadminPage = SUPERADMIN_PAGES[path]
-  const needsSignIn = !isOpen || path === '/sign-in' || path === '/account' || SuperadminPage
-  if (!user && needsSignIn) return isStarting ? <Connecting /> : <SignInPage />
+  if (!user && (!isOpen || path === '/sign-in')) return isStarting ? <Connecting /> : <SignInPage />
 
   if (path === '/' || path === '/sign-in') return <LivePage />
   const channelId = matchId(/^\/channels\/(\d+)$/, path)
   if (channelId !== undefined) return <LivePage selected={channelId} />
-
-  if (path === '/account') return <AccountPage />
-  if (SuperadminPage) return user?.role === 'superadmin' ? <SuperadminPage /> : <ForSuperadmins />
 
   if (path === '/recordings') return <RecordingsPage />
   const streamId = matchId(/^\/recordings\/(\d+)$/, path)
@@ -61,14 +67,6 @@ function Page({ path }: { path: string }) {
 function matchId(pattern: RegExp, path: string): number | undefined {
   const [, id] = pattern.exec(path) ?? []
   return id === undefined ? undefined : Number(id)
-}
-
-/** Shown until the session is loaded. Failed attempts are retried in the background. */
-function Connecting() {
-  const error = sessionError.value
-  if (!error) return <Notice title="Connecting…" />
-  const title = error.status === 503 ? 'The appliance is starting' : 'Waiting for the appliance'
-  return <Notice title={title}>{capitalize(error.message)}</Notice>
 }
 
 function ForSuperadmins() {

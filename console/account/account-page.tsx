@@ -1,7 +1,7 @@
 import type { TotpStatus } from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { session } from '../api/user-session.ts'
 import { capitalize } from '../ui/format.ts'
 import { LoadFailure, Notice } from '../ui/notice.tsx'

@@ -1,6 +1,6 @@
 import type { RecoveryCodes, TotpEnrolment } from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { focusOnMount } from '../ui/focus-on-mount.ts'
 import { useSubmit } from '../ui/use-submit.ts'
 import { QrCode } from './qr-code.tsx'

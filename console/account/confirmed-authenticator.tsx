@@ -1,5 +1,5 @@
 import type { RecoveryCodes, TotpStatus } from '@eyrie/contract/management/index'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { useSubmit } from '../ui/use-submit.ts'
 
 interface ConfirmedAuthenticatorProps {

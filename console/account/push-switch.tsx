@@ -1,7 +1,7 @@
 import type { PushSubscription as StoredSubscription } from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { capitalize } from '../ui/format.ts'
 
 const WORKER_PATH = '/push-worker.js'

@@ -1,7 +1,7 @@
 import type { User } from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { capitalize } from '../ui/format.ts'
 
 /** Lists the users who are connected with an account at the identity provider. */

@@ -6,7 +6,7 @@ import type {
 } from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { capitalize } from '../ui/format.ts'
 import { LoadFailure, Notice } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'

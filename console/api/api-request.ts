@@ -25,7 +25,7 @@ export const UNREACHABLE = 'the appliance is unreachable'
 export const READ_TIMEOUT_MS = 10_000
 
 /** How the management API wraps the result of an operation, and the details of an error. */
-interface Envelope<T = unknown> {
+export interface Envelope<T = unknown> {
   message: string
   response: T
 }
@@ -56,28 +56,14 @@ export async function request(path: string, init?: RequestInit): Promise<Respons
   throw new ApiError(reason, status, { value: error.value ?? error.response })
 }
 
-/**
- * Calls an operation of the management API as the signed-in user: a GET without `input`, otherwise
- * a POST. A GET fails when it takes longer than a few seconds; a POST may take as long as it needs.
- * Throws `ApiError`.
- */
-export async function callOperation<T>(path: string, input?: object): Promise<T> {
-  const headers = { 'Content-Type': 'application/json' }
-  const init = input
-    ? { method: 'POST', headers, body: JSON.stringify(input) }
-    : { signal: limitTime() }
-  const { response } = await readJson<Envelope<T>>(await request(`/api/v1${path}`, init))
-  return response
-}
-
 /** Returns a signal that aborts a read after its time limit, and when `signal` aborts. */
-function limitTime(signal?: AbortSignal): AbortSignal {
+export function limitTime(signal?: AbortSignal): AbortSignal {
   const timeout = AbortSignal.timeout(READ_TIMEOUT_MS)
   return signal ? AbortSignal.any([signal, timeout]) : timeout
 }
 
 /** Reads the body of a response. Throws `ApiError` when the connection is lost before its end. */
-async function readJson<T>(response: Response): Promise<T> {
+export async function readJson<T>(response: Response): Promise<T> {
   const text = await response.text().catch(cause => {
     throw new ApiError(UNREACHABLE, 0, { cause })
   })

@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { session } from './user-session.ts'
 
 export interface Loaded<T> {
   /** Undefined until it is loaded for the first time. */
@@ -11,12 +12,13 @@ export interface Loaded<T> {
 }
 
 /**
- * Loads a value every `intervalMs` while the page is visible. `load` must be the same
- * function at each call.
+ * Loads a value every `intervalMs` while the page is visible and a user is signed in. `load` must
+ * be the same function at each call.
  */
 export function useLoaded<T>(load: () => Promise<T>, intervalMs: number): Loaded<T> {
   const value = useSignal<T | undefined>(undefined)
   const error = useSignal('')
+  const isSignedIn = Boolean(session.value?.user)
 
   const refresh = async () => {
     try {
@@ -28,6 +30,7 @@ export function useLoaded<T>(load: () => Promise<T>, intervalMs: number): Loaded
   }
 
   useEffect(() => {
+    if (!isSignedIn) return
     const refreshIfVisible = () => {
       if (!document.hidden) void refresh()
     }
@@ -38,6 +41,6 @@ export function useLoaded<T>(load: () => Promise<T>, intervalMs: number): Loaded
       clearInterval(timer)
       document.removeEventListener('visibilitychange', refreshIfVisible)
     }
-  }, [load, intervalMs])
+  }, [load, intervalMs, isSignedIn])
   return { value, error, refresh }
 }

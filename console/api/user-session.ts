@@ -6,6 +6,8 @@ import { type ApiError, fetchJson, request } from './api-request.ts'
 const SESSION_PATH = '/session'
 const RETRY_MS = 2_000
 
+export type SessionUser = NonNullable<SessionStatus['user']>
+
 /**
  * The session of this browser: the signed-in user and the access rules. Undefined until it is
  * loaded.
@@ -21,13 +23,14 @@ export function isLimitedToAssignments(): boolean {
   return user ? user.role !== 'superadmin' : false
 }
 
-/** Why the last attempt to load the session failed. */
+/** Why the last attempt to load the session failed; undefined if it did not. */
 export const sessionError = signal<ApiError | undefined>(undefined)
 
 /** Loads the session. If the appliance is starting or unreachable, retries in the background. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await fetchJson<SessionStatus>(SESSION_PATH)
+    sessionError.value = undefined
     if (session.value.starting) setTimeout(loadSession, RETRY_MS)
   } catch (error) {
     sessionError.value = error as ApiError
@@ -59,9 +62,10 @@ export async function submitCode(challenge: string, code: string): Promise<void>
   await loadSession()
 }
 
-/** Signs out and reloads the session. Throws `ApiError`. */
+/** Signs out, discards the page and reloads the session. Throws `ApiError`. */
 export async function signOut(): Promise<void> {
   await request(SESSION_PATH, { method: 'DELETE' })
+  session.value = undefined
   await loadSession()
 }
 

@@ -1,6 +1,6 @@
 import type { OfferedPlacementPlan, PlacementMove } from '@eyrie/contract/management/placement'
 import { useSignal } from '@preact/signals'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { capitalize } from '../ui/format.ts'
 import { useSubmit } from '../ui/use-submit.ts'
 import { countCameras, formatCores } from './format-placement.ts'

@@ -1,6 +1,6 @@
 import type { PlacementOverview } from '@eyrie/contract/management/placement'
 import { useSignal } from '@preact/signals'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { capitalize } from '../ui/format.ts'
 
 interface SiteRulesProps {

@@ -1,7 +1,7 @@
 import type { JoinToken, NewJoinToken } from '@eyrie/contract/management/managed-engine'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { capitalize } from '../ui/format.ts'
 
 interface JoinTokens {

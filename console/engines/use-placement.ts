@@ -1,5 +1,5 @@
 import type { OfferedPlacementPlan, PlacementOverview } from '@eyrie/contract/management/placement'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { type Loaded, useLoaded } from '../api/use-loaded.ts'
 
 export interface Placement {

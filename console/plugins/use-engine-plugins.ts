@@ -1,6 +1,6 @@
 import type { EnginePlugins } from '@eyrie/contract/management/engine-plugins'
 import type { Engine } from '@eyrie/contract/management/managed-engine'
-import { callOperation } from '../api/api-request.ts'
+import { callOperation } from '../api/call-operation.ts'
 import { type Loaded, useLoaded } from '../api/use-loaded.ts'
 
 /** An engine, and its plugins or why they are unknown. */

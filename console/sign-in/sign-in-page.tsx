@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { session, signIn, submitCode } from '../api/user-session.ts'
+import { useEffect } from 'preact/hooks'
+import { loadSession, session, signIn, submitCode } from '../api/user-session.ts'
 import { focusOnMount } from '../ui/focus-on-mount.ts'
 import { capitalize } from '../ui/format.ts'
 import { navigate, usePageTitle } from '../ui/router.tsx'
@@ -8,11 +9,16 @@ import './sign-in-page.css'
 
 const PROVIDER_SIGN_IN = '/session/provider'
 
+interface SignInPageProps {
+  /** The e-mail address of the user whose session has ended, and whose page is kept. */
+  interruptedUser?: string
+}
+
 /**
  * The forms with which a user signs in to the console: the password, and then a code if the user
  * has an authenticator app.
  */
-export function SignInPage() {
+export function SignInPage({ interruptedUser }: SignInPageProps) {
   // After a failed sign-in at the identity provider, the session contains the reason.
   const error = useSignal(capitalize(session.value?.failure ?? ''))
   const isSubmitting = useSignal(false)
@@ -20,6 +26,7 @@ export function SignInPage() {
   const challenge = useSignal<string | undefined>(undefined)
   const needsCode = challenge.value !== undefined
   usePageTitle('Sign in')
+  useSignInElsewhere()
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
@@ -50,6 +57,12 @@ export function SignInPage() {
   return (
     <form class="sign-in controls" onSubmit={submit}>
       <h1>Sign in</h1>
+      {interruptedUser && (
+        <p role="status">
+          Your session has ended. Sign in again as {interruptedUser} to continue: what you have
+          entered is kept.
+        </p>
+      )}
       {needsCode ? <CodeField /> : <PasswordFields />}
       <p class="error" role="alert">
         {error.value}
@@ -62,7 +75,7 @@ export function SignInPage() {
           Start again
         </button>
       ) : (
-        <AlternativesToPassword />
+        <AlternativesToPassword isPageKept={interruptedUser !== undefined} />
       )}
     </form>
   )
@@ -98,13 +111,27 @@ function CodeField() {
   )
 }
 
-/** The link to the identity provider, if there is one, and what to do without a password. */
-function AlternativesToPassword() {
+/** Loads the session when this tab is shown, because the user may have signed in in another one. */
+function useSignInElsewhere() {
+  useEffect(() => {
+    const loadIfVisible = () => {
+      if (!document.hidden) void loadSession()
+    }
+    document.addEventListener('visibilitychange', loadIfVisible)
+    return () => document.removeEventListener('visibilitychange', loadIfVisible)
+  }, [])
+}
+
+/**
+ * The link to the identity provider, if there is one, and what to do without a password. The link
+ * opens another tab if the page of this tab is kept.
+ */
+function AlternativesToPassword({ isPageKept }: { isPageKept: boolean }) {
   const provider = session.value?.provider
   return (
     <>
       {provider && (
-        <a class="provider" href={PROVIDER_SIGN_IN}>
+        <a class="provider" href={PROVIDER_SIGN_IN} target={isPageKept ? '_blank' : undefined}>
           Sign in with {provider.name}
         </a>
       )}

@@ -26,7 +26,11 @@ export function navigate(to: string): void {
 /** Sets the document title while the component is mounted. */
 export function usePageTitle(title: string): void {
   useEffect(() => {
+    const previous = document.title
     document.title = `${title} – Eyrie`
+    return () => {
+      document.title = previous
+    }
   }, [title])
 }
 

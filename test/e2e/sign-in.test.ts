@@ -68,7 +68,7 @@ const heading = () => page.getByRole('heading', { name: 'Sign in' })
 const button = (name: string) => page.getByRole('button', { name })
 
 async function fillIn({ email, password }: typeof administrator) {
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('textbox', { name: 'E-mail' }).fill(email)
   await page.getByLabel('Password').fill(password)
   // The message of the previous attempt is cleared before the response.
   const response = page.waitForResponse(received => received.request().method() === 'POST')
@@ -179,6 +179,44 @@ describe('console with required sign-in', () => {
     await other.goto(origin)
     await other.getByRole('button', { name: 'Sign out' }).click()
     await heading().waitFor(TIMEOUT)
+  }, 180_000)
+
+  test('keeps the input of a form whose session has ended until the same user signs in', async () => {
+    // Without these, only the form notices that the session has ended.
+    await page.route('**/live/**', route => route.fulfill({ status: 503 }))
+    const nameField = page.getByLabel('Name on the sign-in page')
+    await signIn()
+    await page.getByRole('link', { name: 'Identity provider' }).click()
+    await nameField.waitFor(TIMEOUT)
+    await nameField.fill('Provider')
+    await button('Add a group').click()
+    await page.getByLabel('Group', { exact: true }).fill('guards')
+    await page.request.delete(`${origin}/session`, { headers: { origin } })
+    await button('Save').click()
+    await page.getByText(`Sign in again as ${administrator.email}`).waitFor(TIMEOUT)
+    await expect.poll(() => page.title(), TIMEOUT).toBe('Sign in – Eyrie')
+    expect(await nameField.isVisible()).toBe(false)
+
+    await signIn()
+    await page.getByText('Your session had ended: try again').waitFor(TIMEOUT)
+    await expect.poll(() => page.title(), TIMEOUT).toBe('Identity provider – Eyrie')
+    expect(await nameField.inputValue()).toBe('Provider')
+    expect(await page.getByLabel('Group', { exact: true }).inputValue()).toBe('guards')
+    await button('Save').click()
+    await page.getByText('Saved.').waitFor(TIMEOUT)
+  }, 180_000)
+
+  test('discards the input of a form when the user signs out', async () => {
+    const nameField = page.getByLabel('Name on the sign-in page')
+    await signIn()
+    await page.getByRole('link', { name: 'Identity provider' }).click()
+    const storedName = await nameField.inputValue(TIMEOUT)
+    await nameField.fill('Not saved')
+    await button('Sign out').click()
+    await heading().waitFor(TIMEOUT)
+    expect(await page.getByText('Your session has ended').count()).toBe(0)
+    await signIn()
+    expect(await nameField.inputValue(TIMEOUT)).toBe(storedName)
   }, 180_000)
 
   test.each(['127.0.0.1', 'localhost'])(

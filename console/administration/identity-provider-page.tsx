@@ -5,8 +5,9 @@ import type {
   Organization,
 } from '@eyrie/contract/management/index'
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { callOperation } from '../api/call-operation.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import type { ApiError } from '../api/api-request.ts'
+import { callOperation, callTaggedOperation } from '../api/call-operation.ts'
 import { capitalize } from '../ui/format.ts'
 import { LoadFailure, Notice } from '../ui/notice.tsx'
 import { usePageTitle } from '../ui/router.tsx'
@@ -17,10 +18,14 @@ import '../ui/controls.css'
 import '../ui/form.css'
 
 const CALLBACK_PATH = '/session/provider/callback'
+const CHANGED =
+  'somebody else has saved other settings since you opened this page, so yours were not saved. Note what you have entered, and reload the page'
 
 /** The settings, and the organizations and customers to which the roles of groups can refer. */
 interface PageData {
   settings: OidcSettings
+  /** The entity tag of the settings. */
+  etag: string
   organizations: Organization[]
   customers: Customer[]
 }
@@ -53,7 +58,7 @@ export function IdentityProviderPage() {
 }
 
 async function loadPageData(): Promise<PageData> {
-  const settings = await callOperation<OidcSettings>('/config/oidc')
+  const { value: settings, etag } = await callTaggedOperation<OidcSettings>('/config/oidc')
   const organizations = await callOperation<Organization[]>('/organization/list')
   const customers = await Promise.all(
     organizations.map(({ organization_id }) =>
@@ -62,14 +67,14 @@ async function loadPageData(): Promise<PageData> {
       ),
     ),
   )
-  return withoutDeleted({ settings, organizations, customers: customers.flat() })
+  return withoutDeleted({ settings, etag, organizations, customers: customers.flat() })
 }
 
 /**
  * Removes organizations and customers that were deleted since they were assigned to a group: the
  * server would reject settings that contain them.
  */
-function withoutDeleted({ settings, organizations, customers }: PageData): PageData {
+function withoutDeleted({ settings, organizations, customers, ...rest }: PageData): PageData {
   const organizationIds = organizations.map(({ organization_id }) => organization_id)
   const customerIds = customers.map(({ customer_id }) => customer_id)
   const oidcGroupRoles = settings.oidc_group_roles.map(entry => ({
@@ -77,10 +82,24 @@ function withoutDeleted({ settings, organizations, customers }: PageData): PageD
     organization_id: organizationIds.find(id => id === entry.organization_id) ?? null,
     customer_ids: entry.customer_ids.filter(id => customerIds.includes(id)),
   }))
-  return { settings: { ...settings, oidc_group_roles: oidcGroupRoles }, organizations, customers }
+  const validSettings = { ...settings, oidc_group_roles: oidcGroupRoles }
+  return { settings: validSettings, organizations, customers, ...rest }
 }
 
-function SettingsForm({ settings, organizations, customers }: PageData) {
+/**
+ * Saves the settings if the stored settings still have this entity tag. Returns the new tag. Throws
+ * an error for the user.
+ */
+async function saveSettings(settings: OidcSettings, etag: string): Promise<string> {
+  try {
+    return (await callTaggedOperation('/config/oidc/update', settings, etag)).etag
+  } catch (error) {
+    throw (error as ApiError).status === 412 ? new Error(CHANGED, { cause: error }) : error
+  }
+}
+
+function SettingsForm({ settings, etag, organizations, customers }: PageData) {
+  const currentEtag = useRef(etag)
   const groupRoles = useSignal<GroupRole[]>(settings.oidc_group_roles)
   const isSaved = useSignal(false)
   const hideSaved = () => {
@@ -90,7 +109,7 @@ function SettingsForm({ settings, organizations, customers }: PageData) {
     hideSaved()
     const text = (name: keyof OidcSettings) => String(fields.get(name)).trim()
     const isOn = (name: keyof OidcSettings) => fields.get(name) !== null
-    await callOperation('/config/oidc/update', {
+    const edited: OidcSettings = {
       oidc_enabled: isOn('oidc_enabled'),
       oidc_name: text('oidc_name'),
       oidc_issuer: text('oidc_issuer'),
@@ -102,7 +121,8 @@ function SettingsForm({ settings, organizations, customers }: PageData) {
       oidc_links_by_email: isOn('oidc_links_by_email'),
       oidc_console_url: text('oidc_console_url'),
       oidc_group_roles: groupRoles.value,
-    } satisfies OidcSettings)
+    }
+    currentEtag.current = await saveSettings(edited, currentEtag.current)
     isSaved.value = true
   })
 

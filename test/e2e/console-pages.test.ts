@@ -156,6 +156,25 @@ test('the page Recordings offers no other day of a source without recordings', a
   expect(await page.getByText('Select another day').count()).toBe(0)
 }, 180_000)
 
+test('settings that somebody else has saved meanwhile are not overwritten', async () => {
+  const page = await openPage()
+  await signIn(page, administrator, '/identity-provider')
+  const save = async (name: string) => {
+    await page.getByLabel('Name on the sign-in page').fill(name)
+    await page.getByRole('button', { name: 'Save' }).click()
+  }
+  const saved = page.getByText('Saved.')
+  await save('First')
+  await saved.waitFor(TIMEOUT)
+  await save('Second')
+  await saved.waitFor(TIMEOUT)
+  await create(page, managementRoutes.config.updateOidc, { oidc_name: 'Of somebody else' })
+  await save('Third')
+  await page.getByText('Somebody else has saved other settings').waitFor(TIMEOUT)
+  const { oidc_name } = await read<{ oidc_name: string }>(page, '/config/oidc')
+  expect(oidc_name).toBe('Of somebody else')
+}, 180_000)
+
 test('the page Engines does not call the load distributed well while a camera has no engine', async () => {
   const page = await openPage()
   await signIn(page, administrator)

@@ -43,6 +43,11 @@ export interface ManagementRoute {
   fileField?: string
   /** Media types in which the file can also be sent as the request body itself. */
   fileTypes?: readonly string[]
+  /**
+   * The response has the ETag of the record. With `If-Match`, an operation that changes the record
+   * fails (412) if somebody else has changed it since.
+   */
+  hasEtag?: true
   /** Status of a successful response. */
   status: 200 | 201
   /** A response that may be stale has the status 202. */

@@ -10,6 +10,7 @@ import type {
   Source,
   SourceInput,
 } from '@eyrie/contract'
+import { assertIfMatch } from '@eyrie/kit/if-match'
 import type { Log } from '@eyrie/kit/log'
 import type { Secrets } from '@eyrie/kit/secrets'
 import { noopTracer, type Tracer } from '@eyrie/kit/tracer'
@@ -21,7 +22,7 @@ import type { Roots } from './checks/addresses.ts'
 import { type ConfigurationState, emptyState } from './configuration-state.ts'
 import { createConfigurationStore } from './configuration-store.ts'
 import { applyDeployment, type RecordingPolicy } from './deployment.ts'
-import { assertIfMatch, computeEtag, type WithEtag } from './etag.ts'
+import { computeEtag, type WithEtag } from './etag.ts'
 import {
   type Connections,
   connectToPipeline,

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { EyrieError } from '@eyrie/contract'
 import { canonicalJson } from './entity-identity.ts'
 
 /** A resource as the API returns it, with the entity tag of the stored resource. */
@@ -17,17 +16,4 @@ const TAG_LENGTH = 22
 export function computeEtag(tagKey: string, stored: unknown): string {
   const digest = createHmac('sha256', tagKey).update(canonicalJson(stored)).digest('base64url')
   return `"${digest.slice(0, TAG_LENGTH)}"`
-}
-
-/**
- * Throws `EyrieError` (`precondition`) if the header `If-Match` (RFC 9110, section 13.1.1) is
- * present and does not match.
- */
-export function assertIfMatch(ifMatch: string | undefined, etag: string): void {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return
-  if (ifMatch.split(',').some(tag => tag.trim() === etag)) return
-  throw new EyrieError(
-    'precondition',
-    `the resource was changed in the meantime and its ETag is now ${etag}: read it again`,
-  )
 }

@@ -1,8 +1,9 @@
 import { EyrieError, type Override } from '@eyrie/contract'
 import { parseAs } from '@eyrie/contract/parse'
+import { assertIfMatch } from '@eyrie/kit/if-match'
 import type { z } from 'zod'
 import type { ConfigurationState } from './configuration-state.ts'
-import { assertIfMatch, computeEtag, type WithEtag } from './etag.ts'
+import { computeEtag, type WithEtag } from './etag.ts'
 import { mergePatch } from './merge-patch.ts'
 
 /**

@@ -6,10 +6,11 @@ import type {
   ShadowReport,
   VersionSwitch,
 } from '@eyrie/contract'
+import { assertIfMatch } from '@eyrie/kit/if-match'
 import type { Log } from '@eyrie/kit/log'
 import type { Mutex } from 'async-mutex'
 import type { Configuration } from '../configuration/configuration.ts'
-import { assertIfMatch, type WithEtag } from '../configuration/etag.ts'
+import type { WithEtag } from '../configuration/etag.ts'
 import type { StartShadow } from '../plugin-host/running-shadow.ts'
 import { findRevertReason, summarizeBefore } from '../upgrade/revert-rule.ts'
 import type { VersionHealth } from '../upgrade/version-health.ts'

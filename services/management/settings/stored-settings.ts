@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import { REDACTED } from '@eyrie/contract/address'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
 import type { Transaction } from '../db/database.ts'
 import { setting } from '../db/schema/index.ts'
@@ -61,6 +62,20 @@ export async function updateStoredSettings<S extends object>(
     .insert(setting)
     .values({ name: kind.name, value })
     .onConflictDoUpdate({ target: setting.name, set: { value } })
+}
+
+/** Returns the entity tag of the settings. It reveals no secrets, because they are encrypted. */
+export async function readSettingsEtag<S extends object>(
+  tx: Transaction,
+  kind: SettingsKind<S>,
+): Promise<string> {
+  const stored = JSON.stringify(await readEncrypted(tx, kind))
+  return `"${createHash('sha256').update(stored).digest('base64url')}"`
+}
+
+/** Makes other transactions that lock settings wait until the end of this one. */
+export async function lockSettings(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie settings'))`)
 }
 
 /**

@@ -4,9 +4,10 @@ import {
   type PublisherInput,
   type TrustedPlugins,
 } from '@eyrie/contract'
+import { assertIfMatch } from '@eyrie/kit/if-match'
 import type { Log } from '@eyrie/kit/log'
 import { Mutex } from 'async-mutex'
-import { assertIfMatch, computeEtag, type WithEtag } from '../../configuration/etag.ts'
+import { computeEtag, type WithEtag } from '../../configuration/etag.ts'
 import type { SignaturePolicy } from './signature-policy.ts'
 import { openTrustFile, type TrustRecords } from './trust-file.ts'
 

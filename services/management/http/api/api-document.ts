@@ -56,11 +56,15 @@ const ERROR_STATUSES: Record<number, string> = {
   503: 'A required component is unavailable; retry after the number of seconds in Retry-After',
 }
 
+const CHANGED = 'The record does not have the ETag in `If-Match`, because it was changed since'
+const ifMatchHeader = z.object({ 'If-Match': z.string().optional() })
+
 const refusal = envelope(fieldErrors.nullable()).meta({ id: 'Refusal' })
 
 /** Returns the OpenAPI description of one method of a route. */
 function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
-  const { path, summary, description, access, status } = route
+  const { path, summary, description, access, hasEtag = false, status } = route
+  const acceptsIfMatch = hasEtag && method === 'post'
   const [, firstSegment = ''] = path.split('/')
   const content = describeResponse(route)
   const body = method === 'post' ? describeBody(route) : undefined
@@ -74,20 +78,24 @@ function describeRoute(route: ManagementRoute, method: Method): RouteConfig {
     ...(description && { description }),
     tags: [firstSegment],
     ...(access !== 'anyone' && { security: [{ bearer: [] }] }),
-    request: { ...(query && { query }), ...(body && { body: { required: true, content: body } }) },
+    request: {
+      ...(query && { query }),
+      ...(acceptsIfMatch && { headers: ifMatchHeader }),
+      ...(body && { body: { required: true, content: body } }),
+    },
     responses: {
       [status]: { description: 'Success', content },
       ...(route.mayBeStale && {
         202: { description: 'Success; the response may be stale', content },
       }),
-      ...describeErrors(),
+      ...describeErrors(acceptsIfMatch ? { ...ERROR_STATUSES, 412: CHANGED } : ERROR_STATUSES),
     },
   }
 }
 
-function describeErrors() {
+function describeErrors(statuses: Record<number, string>) {
   const content = jsonContent(refusal)
-  const entries = Object.entries(ERROR_STATUSES)
+  const entries = Object.entries(statuses)
   return Object.fromEntries(
     entries.map(([status, description]) => [status, { description, content }]),
   )

@@ -88,8 +88,9 @@ function createHandler(
 /** Wraps replies in the response envelope. */
 function createResponder(route: ManagementRoute): (context: Context, reply: Reply) => Response {
   const serialize = createSerializer(envelope(route.response ?? z.null()))
-  return (context, { value, message = route.summary, createdId, status = route.status }) => {
+  return (context, { value, message = route.summary, createdId, etag, status = route.status }) => {
     const { readBack } = route
+    if (etag) context.header('ETag', etag)
     if (readBack && createdId) {
       context.header('Location', `/api/v1${readBack.path}?${readBack.by}=${createdId}`)
     }

@@ -36,6 +36,8 @@ export interface Reply<Value = unknown> {
   status?: 200 | 201 | 202
   /** Id of the record that was created. The `Location` header of the response points to it. */
   createdId?: string
+  /** The entity tag of the record, on routes with `hasEtag`. */
+  etag?: string
 }
 
 /** The value that a route returns. `never` if it returns none. */

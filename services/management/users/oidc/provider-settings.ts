@@ -1,10 +1,13 @@
 import { REDACTED } from '@eyrie/contract/address'
 import { type OidcSettings, oidcSettings } from '@eyrie/contract/management/index'
+import { assertIfMatch } from '@eyrie/kit/if-match'
 import type { Transaction } from '../../db/database.ts'
 import { fieldError } from '../../errors/field-errors.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import {
+  lockSettings,
   readRedactedSettings,
+  readSettingsEtag,
   readStoredSettings,
   type SettingsKind,
   updateStoredSettings,
@@ -42,6 +45,10 @@ const REQUIRED_SETTINGS = [
 export const readRedactedProvider = (tx: Transaction): Promise<OidcSettings> =>
   readRedactedSettings(tx, OIDC_SETTINGS)
 
+/** Returns the entity tag of the settings. */
+export const readProviderEtag = (tx: Transaction): Promise<string> =>
+  readSettingsEtag(tx, OIDC_SETTINGS)
+
 /** Returns the settings with the decrypted secret; undefined while the provider is disabled. */
 export async function findProvider(
   tx: Transaction,
@@ -66,13 +73,16 @@ export async function findEnabledIssuer(tx: Transaction): Promise<string | undef
 /**
  * Updates the settings in `changes`. The stored secret is retained if `changes` omits the secret or
  * contains its placeholder. Throws `EyrieError` (`syntax`) if a required setting is missing, or if
- * the secret is to be retained for another issuer, which must not receive it.
+ * the secret is to be retained for another issuer, which must not receive it. Throws `EyrieError`
+ * (`precondition`) if `ifMatch` is not the entity tag of the stored settings.
  */
 export async function updateProvider(
   tx: Transaction,
   changes: Partial<OidcSettings>,
-  secrets: Secrets,
+  { secrets, ifMatch }: { secrets: Secrets; ifMatch: string | undefined },
 ): Promise<void> {
+  await lockSettings(tx)
+  assertIfMatch(ifMatch, await readProviderEtag(tx))
   const stored = await readRedactedProvider(tx)
   const { oidc_client_secret: sentSecret = REDACTED } = changes
   const value = { ...stored, ...changes }

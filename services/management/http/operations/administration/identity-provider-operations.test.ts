@@ -28,6 +28,34 @@ describe('the settings of the identity provider', () => {
     }
   })
 
+  it('are not overwritten by an update of settings that were changed since', async () => {
+    const { token } = management.superadmin
+    const update = (ifMatch: string, changes: object) =>
+      management.request(config.updateOidc.path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'if-match': ifMatch,
+        },
+        body: JSON.stringify(changes),
+      })
+    const { headers } = await management.call(config.getOidc)
+    const read = headers.get('etag') ?? ''
+    const updates = await Promise.all([
+      update(read, { oidc_client_secret: 'xyzzy' }),
+      update(read, { oidc_client_secret: 'plugh' }),
+    ])
+    expect(updates.map(({ status }) => status).sort()).toEqual([200, 412])
+
+    const saved = updates.find(({ ok }) => ok)!.headers.get('etag') ?? ''
+    expect((await management.call(config.getOidc)).headers.get('etag')).toBe(saved)
+    expect((await update(saved, { oidc_name: 'Other' })).status).toBe(200)
+    expect((await update(saved, { oidc_name: 'Third' })).status).toBe(412)
+    const { response } = await management.call(config.getOidc)
+    expect(response).toMatchObject({ oidc_name: 'Other' })
+  })
+
   it.each([
     [{ oidc_issuer: 'http://provider.test' }, 'oidc_issuer: must be an https:// address'],
     [{ oidc_issuer: 'https://provider.test?a=b' }, 'oidc_issuer: must be an https:// address'],

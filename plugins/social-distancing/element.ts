@@ -6,16 +6,11 @@ import {
   detectedObject,
   type EventData,
   eventData,
-  type Frame,
   point,
   quadrilateral,
   z,
 } from '@eyrie/element'
-import {
-  type Calibration,
-  createDistanceEstimator,
-  type DistanceEstimator,
-} from './distance-estimator.ts'
+import { type Calibration, createDistanceEstimator } from './distance-estimator.ts'
 import { ViolationTracker } from './violation-tracker.ts'
 
 /** Key of the element's counters in a frame. */
@@ -74,36 +69,42 @@ const socialDistancing = defineElement({
     const estimateDistance = createDistanceEstimator(calibration)
     const violations = new ViolationTracker(threshold)
 
+    /**
+     * A violation of people without a track is marked, but it is not counted and causes no event.
+     */
+    function updateViolation(a: Person, b: Person, distance: number, pts: number) {
+      const trackA = a.object.track
+      const trackB = b.object.track
+      if (trackA === undefined || trackB === undefined) {
+        return { isViolating: distance < threshold, isNew: false }
+      }
+      return violations.update(trackA, trackB, distance, pts)
+    }
+
     return {
       metadata: createMetadata(threshold, calibration),
 
       process(frame) {
-        const people = frame.objects.filter(isPerson)
-        const tracks = people.map(({ track }) => track).filter(track => track !== undefined)
+        const people = frame.objects.filter(isPerson).map(createPerson)
+        const tracks = people.map(({ object }) => object.track).filter(track => track !== undefined)
         violations.startFrame(tracks, frame.pts, frame.discontinuity)
 
-        const pairs = measurePairs(people, frame, estimateDistance)
-        const minDistances = findMinDistances(pairs)
-        const violators = new Set<DetectedObject>()
         const events: EventData[] = []
-        for (const pair of pairs) {
-          const { a, b, distance } = pair
-          if (a.track === undefined || b.track === undefined) {
-            // A violation of people without a track is marked, but it is not counted
-            // and causes no event.
-            if (distance < threshold) violators.add(a).add(b)
-            continue
+        for (const [i, a] of people.entries()) {
+          for (const b of people.slice(i + 1)) {
+            const distance = estimateDistance(a.object.bbox, b.object.bbox, frame)
+            if (distance === undefined) continue
+            a.minDistance = Math.min(a.minDistance, distance)
+            b.minDistance = Math.min(b.minDistance, distance)
+
+            const { isViolating, isNew } = updateViolation(a, b, distance, frame.pts)
+            if (isViolating) a.isViolating = b.isViolating = true
+            if (isNew) events.push(createEvent(a.object, b.object, distance))
           }
-          const { isViolating, isNew } = violations.update(a.track, b.track, distance, frame.pts)
-          if (isViolating) violators.add(a).add(b)
-          if (isNew) events.push(createEvent(pair))
         }
 
-        const objects = frame.objects.map(object =>
-          isPerson(object)
-            ? addAttributes(object, violators.has(object), minDistances.get(object))
-            : object,
-        )
+        const results = new Map(people.map(person => [person.object, addAttributes(person)]))
+        const objects = frame.objects.map(object => results.get(object) ?? object)
         return {
           objects,
           counters: { [COUNTER_NAME]: violations.getCounter() },
@@ -125,53 +126,26 @@ function isPerson(object: DetectedObject): boolean {
   return object.class === 'person'
 }
 
-/** Two people in a frame, and their distance in metres. */
-interface MeasuredPair {
-  a: DetectedObject
-  b: DetectedObject
-  distance: number
+/** A person in a frame, and what the comparison with all other people has found. */
+interface Person {
+  object: DetectedObject
+  isViolating: boolean
+  /** Distance to the nearest other person in metres, infinite if it is unknown. */
+  minDistance: number
 }
 
-/** Returns every pair of people whose distance can be estimated. */
-function measurePairs(
-  people: readonly DetectedObject[],
-  frame: Frame,
-  estimateDistance: DistanceEstimator,
-): MeasuredPair[] {
-  const pairs: MeasuredPair[] = []
-  for (const [index, a] of people.entries()) {
-    for (const b of people.slice(index + 1)) {
-      const distance = estimateDistance(a.bbox, b.bbox, frame)
-      if (distance !== undefined) pairs.push({ a, b, distance })
-    }
-  }
-  return pairs
+function createPerson(object: DetectedObject): Person {
+  return { object, isViolating: false, minDistance: Number.POSITIVE_INFINITY }
 }
 
-/** Returns the distance of each person to the nearest other person. */
-function findMinDistances(pairs: readonly MeasuredPair[]): Map<DetectedObject, number> {
-  const minDistances = new Map<DetectedObject, number>()
-  for (const { a, b, distance } of pairs) {
-    for (const person of [a, b]) {
-      const previous = minDistances.get(person) ?? Number.POSITIVE_INFINITY
-      minDistances.set(person, Math.min(previous, distance))
-    }
-  }
-  return minDistances
-}
-
-function addAttributes(
-  person: DetectedObject,
-  isViolating: boolean,
-  distance: number | undefined,
-): DetectedObject {
-  const attributes = { ...person.attributes, violation: isViolating }
-  if (distance === undefined) return { ...person, attributes }
-  return { ...person, attributes: { ...attributes, distance: roundToCentimetres(distance) } }
+function addAttributes({ object, isViolating, minDistance }: Person): DetectedObject {
+  const attributes = { ...object.attributes, violation: isViolating }
+  if (minDistance === Number.POSITIVE_INFINITY) return { ...object, attributes }
+  return { ...object, attributes: { ...attributes, distance: roundToCentimetres(minDistance) } }
 }
 
 /** Creates the event of a new violation. Both people have a track. */
-function createEvent({ a, b, distance }: MeasuredPair): EventData {
+function createEvent(a: DetectedObject, b: DetectedObject, distance: number): EventData {
   return {
     type: 'violation',
     track: a.track,

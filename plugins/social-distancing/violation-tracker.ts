@@ -34,9 +34,10 @@ interface LastSeen {
 export class ViolationTracker {
   readonly #threshold: number
   /**
-   * Ongoing violations by `getPairKey`: `pts` of the last frame in which the people were too close.
+   * Ongoing violations by the lower, then the higher of the two tracks: `pts` of the last frame in
+   * which the people were too close.
    */
-  readonly #lastClosePts = new Map<string, number>()
+  readonly #lastClosePts = new Map<number, Map<number, number>>()
   /** The tracks that have not ended. */
   readonly #tracks = new Map<number, LastSeen>()
   /** The tracks that were counted last. */
@@ -68,8 +69,11 @@ export class ViolationTracker {
 
     // Violations that were over in the previous frame. The people in this frame have not been
     // compared yet, and frames may be far apart.
-    for (const [pair, lastClosePts] of this.#lastClosePts) {
-      if (this.#pts - lastClosePts > GRACE_TICKS) this.#lastClosePts.delete(pair)
+    for (const [lowTrack, partners] of this.#lastClosePts) {
+      for (const [highTrack, lastClosePts] of partners) {
+        if (this.#pts - lastClosePts > GRACE_TICKS) partners.delete(highTrack)
+      }
+      if (partners.size === 0) this.#lastClosePts.delete(lowTrack)
     }
     this.#pts = pts
     this.#frame += 1
@@ -91,17 +95,17 @@ export class ViolationTracker {
     metres: number,
     pts: number,
   ): { isViolating: boolean; isNew: boolean } {
-    const pair = getPairKey(a, b)
-
-    const lastClosePts = this.#lastClosePts.get(pair)
+    const lowTrack = Math.min(a, b)
+    const highTrack = Math.max(a, b)
+    const lastClosePts = this.#lastClosePts.get(lowTrack)?.get(highTrack)
     if (lastClosePts !== undefined) {
       const isStillClose = metres < this.#threshold * (1 + HYSTERESIS)
-      if (isStillClose) this.#lastClosePts.set(pair, pts)
+      if (isStillClose) this.#setLastClose(lowTrack, highTrack, pts)
       return { isViolating: isStillClose || pts - lastClosePts <= GRACE_TICKS, isNew: false }
     }
     if (metres >= this.#threshold) return { isViolating: false, isNew: false }
 
-    this.#lastClosePts.set(pair, pts)
+    this.#setLastClose(lowTrack, highTrack, pts)
     this.#markViolated(a)
     this.#markViolated(b)
     return { isViolating: true, isNew: true }
@@ -113,6 +117,12 @@ export class ViolationTracker {
    */
   getCounter(): { violation: number; non_violation: number } {
     return { violation: this.#violationCount, non_violation: this.#nonViolationCount }
+  }
+
+  #setLastClose(lowTrack: number, highTrack: number, pts: number): void {
+    const partners = this.#lastClosePts.get(lowTrack)
+    if (partners) partners.set(highTrack, pts)
+    else this.#lastClosePts.set(lowTrack, new Map([[highTrack, pts]]))
   }
 
   #endTrack(track: number): void {
@@ -134,8 +144,4 @@ function remember(counted: Set<number>, track: number): void {
   counted.add(track)
   const [first] = counted
   if (counted.size > MAX_COUNTED_TRACKS) counted.delete(first!)
-}
-
-function getPairKey(a: number, b: number): string {
-  return a < b ? `${a} ${b}` : `${b} ${a}`
 }

@@ -48,6 +48,17 @@ describe('splitIntoTrapezoids', () => {
     expect(splitIntoTrapezoids(polygon([0, 0], [1, 1], [0, 1], [1, 0]))).toHaveLength(2)
   })
 
+  it('rejects an outline that crosses itself very often', () => {
+    /** A star whose outline connects each point with one that is almost opposite. */
+    const star = (points: number): Point[] =>
+      Array.from({ length: points }, (_, i) => {
+        const angle = (2 * Math.PI * i * Math.floor(points / 2)) / points
+        return { x: 0.5 + Math.cos(angle) / 2, y: 0.5 + Math.sin(angle) / 2 }
+      })
+    expect(() => splitIntoTrapezoids(star(31))).not.toThrow()
+    expect(() => splitIntoTrapezoids(star(199))).toThrow(/crosses itself \d+ times/)
+  })
+
   const coordinate = fc.integer({ min: 0, max: 20 }).map(steps => steps / 20)
   const corners = fc.array(fc.record({ x: coordinate, y: coordinate }), {
     minLength: 3,

@@ -1,5 +1,11 @@
 import type { Point } from '@eyrie/element'
 
+/**
+ * Maximum number of times that an outline may cross itself. Its sides divide the inside into about
+ * as many parts, and each object is compared with each of them on the main thread of the engine.
+ */
+const MAX_CROSSINGS = 1000
+
 /** A side of a polygon that is not horizontal. */
 interface Side {
   top: Point
@@ -19,7 +25,7 @@ interface Trapezoid {
 /**
  * Splits the inside of a polygon into trapezoids with horizontal parallel sides, which do not
  * overlap. If the polygon crosses itself, everything that its outline winds around is inside: the
- * non-zero rule, as in SVG.
+ * non-zero rule, as in SVG. Throws an `Error` if it crosses itself more than `MAX_CROSSINGS` times.
  */
 export function splitIntoTrapezoids(polygon: readonly Point[]): Point[][] {
   const sides = findSides(polygon)
@@ -55,6 +61,7 @@ function findSides(polygon: readonly Point[]): Side[] {
 /** Returns the heights at which sides begin, end or cross each other, from top to bottom. */
 function findHeights(sides: readonly Side[]): number[] {
   const heights = new Set(sides.flatMap(({ top, bottom }) => [top.y, bottom.y]))
+  let crossings = 0
   for (const [i, a] of sides.entries()) {
     for (const b of sides.slice(i + 1)) {
       const topY = Math.max(a.top.y, b.top.y)
@@ -64,8 +71,15 @@ function findHeights(sides: readonly Side[]): number[] {
       const bottomGap = getX(a, bottomY) - getX(b, bottomY)
       // The gap changes linearly, and is 0 where the sides cross.
       const isCrossing = topGap * bottomGap < 0
-      if (isCrossing) heights.add(topY + ((bottomY - topY) * topGap) / (topGap - bottomGap))
+      if (!isCrossing) continue
+      heights.add(topY + ((bottomY - topY) * topGap) / (topGap - bottomGap))
+      crossings += 1
     }
+  }
+  if (crossings > MAX_CROSSINGS) {
+    throw new Error(
+      `the outline of a zone crosses itself ${crossings} times: draw it with at most ${MAX_CROSSINGS} crossings`,
+    )
   }
   return [...heights].sort((a, b) => a - b)
 }

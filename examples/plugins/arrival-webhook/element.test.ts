@@ -90,6 +90,16 @@ test('reports an object whose track has the id of one before an interruption', a
   )
 })
 
+test('sends all calls of the last frame', async () => {
+  const { bodies, fetch } = createServer()
+  const element = await openElement(plugin['arrival-webhook'], { fetch })
+  await run(element, [[1, 2, 3]])
+  assert.deepEqual(
+    bodies.map(body => (body as { track: number }).track),
+    [1, 2, 3],
+  )
+})
+
 test('repeats a call that fails, and gives up after three attempts', async () => {
   const { bodies, fetch } = createServer(500, 200, 500, 500, 500)
   const element = await openElement(plugin['arrival-webhook'], { fetch })

@@ -97,8 +97,8 @@ class CallQueue {
   }
 
   /**
-   * Starts the next call, unless one is in progress or has just failed. `now` is in
-   * seconds of stream time.
+   * Starts the next call, unless one is in progress or has just failed. Further calls follow it.
+   * `now` is in seconds of stream time.
    */
   sendNext(now: number): void {
     if (this.#isSending || now < this.#pausedUntil) return
@@ -114,6 +114,8 @@ class CallQueue {
       })
       .finally(() => {
         this.#isSending = false
+        // There may be no further frame: the video may have ended.
+        this.sendNext(now)
       })
   }
 

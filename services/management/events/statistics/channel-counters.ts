@@ -1,3 +1,6 @@
+/** Name of counters that belong to the whole channel rather than to one of its lines or zones. */
+export const CHANNEL_WIDE = ''
+
 /**
  * The latest count of one key on one line or zone. A key names what is counted, such as
  * `up` or `occupancy`.
@@ -42,10 +45,11 @@ export class ChannelCounters {
 
   /** Returns whether any line or zone counts this key. */
   has(key: string): boolean {
-    return this.#values.has(key)
+    const names = [...(this.#values.get(key)?.keys() ?? [])]
+    return names.some(name => name !== CHANNEL_WIDE)
   }
 
-  /** Returns the sum over all lines and zones, or undefined if no line or zone counts this key. */
+  /** Returns the sum of all counters of this key, or undefined if there are none. */
   getTotal(key: string): number | undefined {
     const values = this.#values.get(key)
     if (!values) return undefined

@@ -73,6 +73,46 @@ describe('contribution of an event', () => {
     ).toEqual([undefined, undefined, { violation: 2 }])
   })
 
+  it('is not added again by a counter that follows the first events', () => {
+    expect(
+      contribute(
+        { event: { type: 'violation' } },
+        { event: { type: 'violation' } },
+        { event: { type: 'violation' } },
+        { count: { distance: { violation: 2 } } },
+        { event: { type: 'violation' } },
+        { count: { distance: { violation: 5 } } },
+      ),
+    ).toEqual([
+      { violation: 1 },
+      { violation: 1 },
+      { violation: 1 },
+      undefined,
+      undefined,
+      { violation: 3 },
+    ])
+    const event = { type: 'collision' }
+    expect(
+      contribute(
+        { event },
+        { count: { road: { total_collision: 1 } } },
+        { event },
+        { count: { road: { total_collision: 2 } } },
+      ).map(added => added?.total_collision),
+    ).toEqual([1, 1, undefined, 2])
+  })
+
+  it('is not added to that of a counter without a name', () => {
+    const event = { type: 'violation' }
+    expect(
+      contribute(
+        { count: { '': { violation: 1 } } },
+        { event },
+        { count: { '': { violation: 2 } } },
+      ),
+    ).toEqual([{ violation: 1 }, undefined, { violation: 1 }])
+  })
+
   it('includes totals since the start of the channel', () => {
     const event = { type: 'collision' }
     expect(contribute({ event }, { event }, { state: 'starting' }, { event })).toEqual([

@@ -4,7 +4,7 @@ import type {
   Aggregations,
   BuiltInStatisticKey,
 } from '@eyrie/contract/management/statistic'
-import type { ChannelCounters } from './channel-counters.ts'
+import { CHANNEL_WIDE, type ChannelCounters } from './channel-counters.ts'
 
 /**
  * The values that a message of an engine adds to the statistics of its channel, by statistic key.
@@ -75,8 +75,8 @@ const TOTAL_BY_KEY: Partial<Record<BuiltInStatisticKey, BuiltInStatisticKey>> = 
   frame_collision: 'total_collision',
   frame_near_miss: 'total_near_miss',
 }
-/** Name of counters that belong to the whole channel rather than to one of its lines or zones. */
-const CHANNEL_WIDE = ''
+/** The name under which counters are stored that an element has given no name. */
+const UNNAMED = '(unnamed)'
 /**
  * Larger values, such as the largest number for "unknown", are ignored: their sum could exceed what
  * the database can store.
@@ -176,9 +176,13 @@ function contributeStandardKeys(
   if (!key) return {}
 
   // A key with counters is computed from `count` messages.
-  const contribution: Contribution = counters.has(key) ? {} : { [key]: 1 }
+  const contribution: Contribution = {}
+  if (!counters.has(key)) {
+    incrementEventCount(key, counters, timeMs)
+    contribution[key] = 1
+  }
   const totalKey = TOTAL_BY_KEY[key]
-  if (totalKey && isComputedFromEvents(totalKey, counters)) {
+  if (totalKey && !counters.has(totalKey)) {
     contribution[totalKey] = incrementEventCount(totalKey, counters, timeMs)
   }
   return contribution
@@ -201,26 +205,24 @@ function contributeCustomKeys(
       continue
     }
 
-    const isCounted = eventKey === key && isComputedFromEvents(key, counters)
-    if (!isCounted) continue
-    if (aggregation === 'last') {
-      incrementEventCount(key, counters, timeMs)
-      contribution[key] = counters.getTotal(key)!
-    } else {
-      contribution[key] = 1
-    }
+    if (eventKey !== key || counters.has(key)) continue
+    const eventCount = incrementEventCount(key, counters, timeMs)
+    contribution[key] = aggregation === 'last' ? eventCount : 1
   }
   return contribution
 }
-
-/** Returns whether a key is computed from events: no line or zone of the channel counts it. */
-const isComputedFromEvents = (key: string, counters: ChannelCounters) =>
-  counters.get(CHANNEL_WIDE, key) !== undefined || !counters.has(key)
 
 /** Increments the number of events with a key. Returns the new number. */
 function incrementEventCount(key: string, counters: ChannelCounters, timeMs: number): number {
   const value = (counters.get(CHANNEL_WIDE, key)?.value ?? 0) + 1
   counters.set(CHANNEL_WIDE, key, { value, timeMs })
+  return value
+}
+
+/** Resets the number of events with a key, when a counter replaces it. Returns that number. */
+function takeEventCount(key: string, counters: ChannelCounters, timeMs: number): number {
+  const value = counters.get(CHANNEL_WIDE, key)?.value ?? 0
+  if (value > 0) counters.set(CHANNEL_WIDE, key, { value: 0, timeMs })
   return value
 }
 
@@ -236,9 +238,11 @@ function contributeCounts(
 ): Contribution {
   const { counters, customAggregations } = counting
   const contribution: Contribution = {}
+  const growths: Contribution = {}
   const previousOccupancy = counters.getTotal(OCCUPANCY) ?? 0
 
-  for (const [name, values] of Object.entries(data)) {
+  for (const [ownName, values] of Object.entries(data)) {
+    const name = ownName === CHANNEL_WIDE ? UNNAMED : ownName
     if (name.length > MAX_NAME_LENGTH) {
       onIgnored(`a name has more than ${MAX_NAME_LENGTH} characters`)
       continue
@@ -250,12 +254,12 @@ function contributeCounts(
       switch (aggregation) {
         case 'sum': {
           const growth = computeGrowth(counters.get(name, key)?.value ?? 0, value)
-          // A message repeats the unchanged keys of a counter.
-          if (growth !== 0) contribution[key] = (contribution[key] ?? 0) + growth
+          growths[key] = (growths[key] ?? 0) + growth
           counters.set(name, key, { value, timeMs })
           break
         }
         case 'last':
+          takeEventCount(key, counters, timeMs)
           counters.set(name, key, { value, timeMs })
           contribution[key] = counters.getTotal(key)!
           break
@@ -268,6 +272,15 @@ function contributeCounts(
           break
       }
     }
+  }
+
+  for (const [key, growth] of Object.entries(growths)) {
+    // A message repeats the unchanged keys of a counter.
+    if (growth === 0) continue
+    // An element may report events before the first count, which includes them.
+    const eventCount = takeEventCount(key, counters, timeMs)
+    const added = growth < 0 ? growth : Math.max(0, growth - eventCount)
+    if (added !== 0) contribution[key] = added
   }
 
   const { occupancy } = contribution

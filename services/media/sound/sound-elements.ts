@@ -9,23 +9,26 @@ interface SoundFormat {
   elements: readonly string[]
 }
 
+/** A list of as many items as `List`. */
+type SameLength<List extends readonly unknown[], Item> = { readonly [Index in keyof List]: Item }
+
 const AAC_PARSER = ['aacparse', 'audio/mpeg,stream-format=raw'] as const
 /** Begins the name of every element of a sound branch. */
 const NAME_PREFIX = `${AUXILIARY}sound`
 const toRtpCaps = (encoding: string) => `application/x-rtp,media=audio,encoding-name=${encoding}`
 
 /** Formats that RTSP cameras send. */
-const RTP_FORMATS: readonly SoundFormat[] = [
+const RTP_FORMATS = [
   { caps: toRtpCaps('MPEG4-GENERIC'), elements: ['rtpmp4gdepay', ...AAC_PARSER] },
   { caps: toRtpCaps('MP4A-LATM'), elements: ['rtpmp4adepay', ...AAC_PARSER] },
   { caps: toRtpCaps('PCMU'), elements: ['rtppcmudepay'] },
   { caps: toRtpCaps('PCMA'), elements: ['rtppcmadepay'] },
   { caps: toRtpCaps('OPUS'), elements: ['rtpopusdepay', 'opusparse'] },
   { caps: toRtpCaps('L16'), elements: ['rtpL16depay'] },
-]
+] as const satisfies readonly SoundFormat[]
 
 /** Formats of files and HTTP sources. */
-const PARSED_FORMATS: readonly SoundFormat[] = [
+const PARSED_FORMATS: SameLength<typeof RTP_FORMATS, SoundFormat> = [
   { caps: 'audio/mpeg,mpegversion=4', elements: AAC_PARSER },
   { caps: 'audio/mpeg,mpegversion=1', elements: ['mpegaudioparse'] },
   { caps: 'audio/x-mulaw', elements: ['identity'] },
@@ -82,7 +85,7 @@ function createBranches(origin: string, formats: readonly SoundFormat[]): string
 export function findSound(
   pipeline: Pipeline,
 ): { tee: string; caps: Caps; depayloader: string } | undefined {
-  // Both lists have the same number of formats.
+  // All pipelines with sound have the same number of branches: see `PARSED_FORMATS`.
   for (const branch of RTP_FORMATS.keys()) {
     const tee = toTeeName(branch)
     const caps = pipeline.caps(tee, 'sink')

@@ -1,28 +1,32 @@
 import { existsSync, mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { TICKS_PER_SECOND } from '@eyrie/contract'
 import { createLog } from '@eyrie/kit'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { continuousRecording } from '../../../test/fixtures/media/recorded-stream.ts'
 import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 import { systemClock } from '../runtime/clock.ts'
+import type { SoundListener } from '../sound/sound-tap.ts'
+import type { SoundTrack } from '../sound/sound-track.ts'
 import { createStream, type Track } from '../stream/live-stream.ts'
 import { damageFile, NOON_US, write } from './archive/recording-archive.fixture.ts'
 import { createArchive } from './archive/recording-archive.ts'
 import { createRecordings } from './recordings.ts'
 import { BEGIN_US, FPS, track, unit } from './writing/segmenter.fixture.ts'
+import type { RecordingInput } from './writing/source-recorder.ts'
 
 const SOURCE = 1
 
 /** Creates the recordings of a source, which must be started. */
-function prepareRecordings(folder: string, reserveBytes = 0) {
+function prepareRecordings(folder: string, reserveBytes = 0, sound?: RecordingInput['sound']) {
   const stream = createStream<Track>(7)
   stream.begin(track)
   const recordings = createRecordings({
     data: folder,
     settings: { folder, reserve_bytes: reserveBytes, reserve_percent: 0, segment_s: 60 },
     epoch: 7,
-    findPackets: () => ({ stream, sound: undefined }),
+    findPackets: () => ({ stream, sound }),
     clock: systemClock,
     log: createLog('media', 'silent'),
   })
@@ -161,6 +165,36 @@ describe('deletion of recordings', () => {
     })
     // The first keyframe after the deleted time.
     expect(Date.parse(from) * 1000).toBe(BEGIN_US + 3e6)
+  })
+
+  it('includes pictures that wait for their sound', async () => {
+    const listeners: SoundListener<SoundTrack>[] = []
+    const sound: RecordingInput['sound'] = {
+      listenToAac(listener) {
+        listeners.push(listener)
+        return () => {}
+      },
+    }
+    const { recordings, stream } = prepareRecordings(createTemporaryFolder(), 0, sound)
+    await recordings.start()
+    recordings.apply([{ id: SOURCE, recording: continuousRecording }])
+    const [listener] = listeners
+    listener!.begin({ rate: 48_000, channels: 1, configuration: Uint8Array.of(0x11, 0x88) })
+    const playSoundTo = (seconds: number) =>
+      listener!.unit({ pts: 0, duration: seconds * TICKS_PER_SECOND, data: Buffer.alloc(1) })
+    playSoundTo(0.5)
+    for (let n = 0; n < 2.4 * FPS; n++) stream.write(unit(n))
+
+    expect(await recordings.remove(SOURCE, 0, BEGIN_US + 2.4e6)).toMatchObject({ files: 1 })
+    playSoundTo(10)
+    for (let n = 2.4 * FPS; n < 5 * FPS; n++) stream.write(unit(n))
+    const { first } = await vi.waitFor(async () => {
+      const { streams } = await recordings.list(SOURCE, 0, Number.MAX_SAFE_INTEGER)
+      expect(streams[0]!.ranges).toHaveLength(1)
+      return streams[0]!
+    })
+    // The first keyframe after the deleted time.
+    expect(Date.parse(first!) * 1000).toBe(BEGIN_US + 3e6)
   })
 
   it('includes a file that cannot be indexed, even if its stream has no others', async () => {

@@ -19,6 +19,11 @@ export interface InterleavedReader {
 export interface InterleavedPackets {
   /** Returns the format of the sound; undefined while no sound arrives. */
   soundTrack(): SoundTrack | undefined
+  /**
+   * Passes the pictures from before this time, in µs since 1970, to the reader, although they wait
+   * for sound.
+   */
+  releaseBefore(timeUs: number): void
   /** Ends the subscription. Pictures that wait for sound are passed to the reader. */
   leave(): void
 }
@@ -120,6 +125,8 @@ export function followInterleaved(
   })
   return {
     soundTrack: () => (progress.isArriving() ? soundTrack : undefined),
+    // The time of a picture may be unknown.
+    releaseBefore: timeUs => releaseWhile(({ unit }) => (unit.timeUs ?? 0) < timeUs),
     leave() {
       stopFollowing()
       stopListening()

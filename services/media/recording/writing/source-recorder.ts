@@ -43,8 +43,9 @@ export interface Recorder {
   status(): RecorderStatus
   /**
    * Prepares the deletion of this time, in µs since 1970: closes the current segment if it contains
-   * a part of the time, so that the next keyframe begins a new one. A later event cannot record the
-   * time either, nor what is buffered from before it.
+   * a part of the time, so that the next keyframe begins a new one. Pictures that wait for their
+   * sound are in the closed one. A later event cannot record the time either, nor what is buffered
+   * from before it.
    */
   prepareDeletion(fromUs: number, toUs: number): void
   /** Must be called once a second. Closes the current segment when the source is silent. */
@@ -213,6 +214,7 @@ export function createRecorder(
       return { state: isRecording ? 'recording' : 'waiting', ...stats }
     },
     prepareDeletion(fromUs, toUs) {
+      packets?.releaseBefore(toUs)
       if (segmenter.overlaps(fromUs, toUs)) segmenter.end()
       gops.removeThrough(({ units }) => units.some(unit => mayOverlap(unit, fromUs, toUs)))
     },

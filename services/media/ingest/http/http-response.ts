@@ -54,7 +54,7 @@ export function parseResponse(
 function calculateAnchorUs(newestPts: string | undefined, clock: Clock): number | undefined {
   if (newestPts === undefined) return undefined
   const anchorUs = Math.round(clock.wall() * 1000 - ticksToUs(Number(newestPts)))
-  return Number.isFinite(anchorUs) ? anchorUs : undefined
+  return Number.isSafeInteger(anchorUs) ? anchorUs : undefined
 }
 
 /** Whether a successful response cannot be video, such as the web page of a camera. */

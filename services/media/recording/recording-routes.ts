@@ -12,6 +12,7 @@ import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { toIsoTime } from '../runtime/clock.ts'
 import type { RecordedSegment } from './archive/archive-queries.ts'
+import { MAX_TIME_US } from './archive/recording-index.ts'
 import type { RemoteArchive } from './archive/remote-archive.ts'
 import { createClipCache } from './playback/clip-cache.ts'
 import { readSlices } from './playback/file-slices.ts'
@@ -26,8 +27,6 @@ import type { Recordings } from './recordings.ts'
 
 /** Limits the memory for the index of a clip. */
 const MAX_CLIP_S = 4 * 3600
-/** A time in the year 2223, which is exact as a JavaScript number. */
-const MAX_TIME_US = 8e15
 
 type RecordingContext = Context<{ Bindings: HttpBindings }>
 

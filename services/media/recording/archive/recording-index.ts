@@ -69,6 +69,12 @@ const SCHEMA = `
   ) STRICT;
 `
 
+/**
+ * Limit of the times in the index, in µs since 1970: in the year 2223. SQLite stores greater
+ * numbers, but rows with numbers that are not exact in JavaScript, from the year 2255, cannot be
+ * read.
+ */
+export const MAX_TIME_US = 8e15
 /** Time to wait for a lock that another process holds on the database. */
 const BUSY_TIMEOUT_MS = 5000
 /** Result code of SQLite when the lock has not been released in this time. */

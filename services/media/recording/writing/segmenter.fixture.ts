@@ -37,13 +37,14 @@ export function createTestSegmenter({
   queueBytes = 1 << 20,
   seconds = 60,
   obstacle = () => undefined as string | undefined,
+  nowUs = () => 0 as number,
 } = {}) {
   const folder = createTemporaryFolder()
   const archive = createArchive({ folder, reserve: { bytes: 0, percent: 0 } })
   onTestFinished(archive.shutDown)
   const queue = createDiskQueue(queueBytes)
   const segmenter = createSegmenter({
-    ...{ source: 1, epoch: 7, queue, seconds, findObstacle: obstacle, nowUs: () => 0 },
+    ...{ source: 1, epoch: 7, queue, seconds, findObstacle: obstacle, nowUs },
     archive: {
       beginSegment: async (...args) => archive.beginSegment(...args),
       growSegment: async (...args) => archive.growSegment(...args),

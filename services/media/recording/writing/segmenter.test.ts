@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createTestSegmenter, FPS, track, unit } from './segmenter.fixture.ts'
+import { BEGIN_US, createTestSegmenter, FPS, track, unit } from './segmenter.fixture.ts'
 
 describe('segment', () => {
   it('begins with a keyframe and ends before the first keyframe after its minimum length', async () => {
@@ -83,6 +83,15 @@ describe('segment', () => {
     await queue.drain()
     const [name] = readdirSync(join(folder, '1')).filter(each => each.endsWith('jsonl'))
     expect(readFileSync(join(folder, '1', name!), 'utf8')).toBe('late\n')
+  })
+
+  it('has the current time if its pictures have a later one than the index can contain', async () => {
+    const { segmenter, queue, ranges } = createTestSegmenter({ nowUs: () => BEGIN_US })
+    const timeUs = Date.UTC(9999, 0, 1) * 1000
+    for (let n = 0; n < 5; n++) segmenter.addPicture({ ...unit(n), timeUs }, track)
+    segmenter.end()
+    await queue.drain()
+    expect(ranges()).toEqual([[0, 0.2]])
   })
 
   it('has fragments of one second if keyframes are rare', async () => {

@@ -4,6 +4,7 @@ import { ticksToUs } from '../../runtime/stream-time.ts'
 import { type SoundTrack, type SoundUnit, toSoundCodecString } from '../../sound/sound-track.ts'
 import type { TimedUnit } from '../../stream/live-stream.ts'
 import { type PlayableTrack, toCodecString } from '../../stream/sample-entry.ts'
+import { MAX_TIME_US } from '../archive/recording-index.ts'
 import type { RemoteArchive } from '../archive/remote-archive.ts'
 import type { MetadataEntry } from '../format/metadata-lines.ts'
 import { createSegmentFragment } from '../format/segment-format.ts'
@@ -93,7 +94,9 @@ export function createSegmenter(options: SegmenterOptions): Segmenter {
   let bytes = 0
   let dropped = 0
 
-  const getTimeUs = (unit: TimedUnit) => unit.timeUs ?? nowUs()
+  /** Returns the capture time. A sender of wrong times must not damage the index. */
+  const getTimeUs = ({ timeUs }: TimedUnit) =>
+    timeUs !== undefined && timeUs < MAX_TIME_US ? timeUs : nowUs()
 
   function openWriter({ track, sound, beginTicks, beginUs }: OpenSegment): SegmentWriter {
     const { width, height } = displaySize(track)

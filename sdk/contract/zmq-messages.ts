@@ -17,6 +17,12 @@ export const messagePayload = z.enum(['jpeg', 'raw', 'none'])
 export const messageFormat = z.enum(['JPEG', 'RGB', 'BGR', 'GRAY8']).nullable()
 export type MessageFormat = z.infer<typeof messageFormat>
 
+/**
+ * Whether a time is exact as a number of µs since 1970, as those from 1685 to 2254 are. Receivers
+ * cannot process others, such as the year 1 of a sender that leaves the time zero.
+ */
+const isExactInMicroseconds = (time: string) => Number.isSafeInteger(Date.parse(time) * 1000)
+
 /** The header of a message. Receivers ignore unknown fields. */
 export const messageHeader = z.looseObject({
   /** Version of the message format. */
@@ -26,7 +32,9 @@ export const messageHeader = z.looseObject({
   /** Stream time of the sender in ticks of 90 kHz. */
   pts: z.int(),
   /** Capture time, RFC 3339. */
-  time: z.iso.datetime({ offset: true }),
+  time: z.iso
+    .datetime({ offset: true })
+    .refine(isExactInMicroseconds, 'it is not the time of a picture'),
   /** Size of the picture in pixels; the size of the source if there is no payload. */
   width: z.int().min(1).max(16_384),
   height: z.int().min(1).max(16_384),

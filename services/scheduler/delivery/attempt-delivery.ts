@@ -1,5 +1,5 @@
 import type { ClaimedDelivery, DeliveryResult } from '@eyrie/contract/management/delivery-queue'
-import { backoffDelayMs } from '@eyrie/kit'
+import { backoffDelayMs, type Log } from '@eyrie/kit'
 import type { ManagementClient } from '../management-client/management-client.ts'
 import { type Attempt, type DeliverySettings, type Outcome, quote } from '../senders/sender.ts'
 import type { Senders } from '../senders/senders.ts'
@@ -11,23 +11,35 @@ export interface AttemptOptions {
   management: Pick<ManagementClient, 'readPicture' | 'readReport'>
   /** Time limit of the attempt. */
   timeoutMs: number
+  log: Log
 }
 
 /** Tries once to send the message of a delivery. Never rejects: an error is a failed attempt. */
 export async function attemptDelivery(
   delivery: ClaimedDelivery,
   settings: DeliverySettings,
-  { senders, management, timeoutMs }: AttemptOptions,
+  { senders, management, timeoutMs, log }: AttemptOptions,
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(timeoutMs)
-  const { type, picture, request } = delivery
+  const { type, delivery_id, picture, request } = delivery
   const { report } = request
+
+  /** The message is sent without its picture if the picture cannot be read soon. */
+  async function readPicture(): Promise<Buffer | undefined> {
+    if (picture === null) return undefined
+    try {
+      return await management.readPicture(picture, AbortSignal.timeout(timeoutMs / 2))
+    } catch (error) {
+      log.warn({ err: error, delivery_id }, 'failed to read picture; sending message without it')
+      return undefined
+    }
+  }
+
   const attempt: Attempt = {
     delivery,
     settings,
     signal,
-    readPicture: async () =>
-      picture === null ? undefined : management.readPicture(picture, signal),
+    readPicture,
     readReport: async () => report && management.readReport(report.report_id, signal),
   }
 

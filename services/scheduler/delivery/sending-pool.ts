@@ -1,5 +1,4 @@
 import type { ClaimedDelivery } from '@eyrie/contract/management/delivery-queue'
-import type { Log } from '@eyrie/kit'
 import type { ManagementClient } from '../management-client/management-client.ts'
 import type { DeliverySettings, Outcome } from '../senders/sender.ts'
 import { type AttemptOptions, attemptDelivery, toResult } from './attempt-delivery.ts'
@@ -12,7 +11,6 @@ const CONCURRENCY = 256
 export interface SendingPoolOptions extends AttemptOptions {
   management: ManagementClient
   targets: Targets
-  log: Log
   /** Called with the outcome of each attempt. */
   onOutcome?(delivery: ClaimedDelivery, outcome: Outcome): void
   /** Called when another message can be sent. */

@@ -100,6 +100,22 @@ describe('an incident', () => {
     ])
   })
 
+  it('ends if the clock was ahead during its notifications, so that it does not silence the alert', async () => {
+    await insert({}, { quiet_s: 60 })
+    await count([
+      [7200, 6],
+      [7201, 3],
+      // The clock has been corrected.
+      [100, 6],
+      [110, 3],
+      [120, 6],
+    ])
+    expect(await readSummaries()).toEqual([
+      { started: 100, last: 120, ended: null, count: 2, peak: 6 },
+      { started: 7200, last: 7200, ended: 7201, count: 1, peak: 6 },
+    ])
+  })
+
   it('belongs to one alert', async () => {
     await insert()
     await insert({ alert_threshold: '7' })

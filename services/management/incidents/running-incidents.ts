@@ -136,7 +136,8 @@ async function updateIncident(
 
 /**
  * Returns when an incident had ended before a notification, in epoch ms. Returns undefined if its
- * condition was not released, or was released for less than `quiet_s`.
+ * condition was not released, or was released for less than `quiet_s`. An incident of a time at
+ * which the clock was ahead has ended too: it must not silence the alert until then.
  */
 function findEnd(
   { last_at }: IncidentRow,
@@ -144,7 +145,7 @@ function findEnd(
 ): number | undefined {
   if (previousReleasedAt === undefined) return undefined
   const endMs = Math.max(previousReleasedAt, last_at.getTime())
-  return timeMs - endMs >= alert.policy.quiet_s * 1000 ? endMs : undefined
+  return Math.abs(timeMs - endMs) >= alert.policy.quiet_s * 1000 ? endMs : undefined
 }
 
 /** Updates the row of an incident to include a further notification. */

@@ -113,7 +113,8 @@ export async function storeNotifications(
         incident_id,
         request,
         awaitsPicture: isFetching && containsPicture(request, smtpAttachment),
-        suppression: await decision.findSuppression(request),
+        suppression: decision.findSuppression(request.action),
+        claimBudget: decision.claimBudget,
       })
     }
     // After the decision, which depends on earlier notifications of the incident only.

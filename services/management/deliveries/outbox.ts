@@ -36,8 +36,13 @@ export interface NewDelivery {
   report_id?: string
   /** Whether a picture that the message contains is being fetched. */
   awaitsPicture?: boolean
-  /** Why the message is not sent. Undefined if it is sent. */
+  /** Why the message is sent to no one. Undefined if it is sent. */
   suppression?: Suppression | undefined
+  /**
+   * Counts the message to one of its receivers. Returns why it is not sent to this receiver;
+   * undefined if it is sent. Without this function, it is sent to all of them.
+   */
+  claimBudget?(receiver: CopyReceiver): Promise<Suppression | undefined>
 }
 
 /** Why a message is stored, but not sent. */
@@ -53,6 +58,13 @@ export interface Receiver {
   target: string
   /** The receiver as people may see it. */
   recipient: string
+}
+
+/** The receiver of one copy of a message. */
+export interface CopyReceiver extends Receiver {
+  type: ActionType
+  /** The browser that receives a push message. */
+  push_subscription_id: string | undefined
 }
 
 /**
@@ -81,16 +93,34 @@ export async function storeDeliveries(
 
 type DeliveryInsert = PgInsertValue<typeof delivery>
 
-/** Returns a row for each copy of a message, or one row for a suppressed message. */
+/**
+ * Returns a row for each copy of a message. A message that is suppressed, or suppressed for one of
+ * its receivers, has one row for that.
+ */
 async function createRows(tx: Transaction, newDelivery: NewDelivery): Promise<DeliveryInsert[]> {
-  const { request, suppression, awaitsPicture = false, ...references } = newDelivery
+  const { request, suppression, claimBudget, awaitsPicture = false, ...references } = newDelivery
   if (suppression) return [createSuppressedRow(references, request, suppression)]
+
   const copies = await createCopies(tx, references.channel_id ?? null, request)
-  return copies.map(copy => createQueuedRow(references, copy, awaitsPicture))
+  const rows: DeliveryInsert[] = []
+  // A user gets a push message in all browsers, or in none.
+  const copiesByRecipient = Map.groupBy(copies, copy => toReceiver(copy).recipient)
+  for (const receiverCopies of copiesByRecipient.values()) {
+    const firstCopy = receiverCopies[0]!
+    const exceeded = await claimBudget?.(toReceiver(firstCopy))
+    if (exceeded) rows.push(createSuppressedRow(references, firstCopy.request, exceeded))
+    else rows.push(...receiverCopies.map(copy => createQueuedRow(references, copy, awaitsPicture)))
+  }
+  return rows
 }
 
+const toReceiver = ({ request, browser }: MessageCopy): CopyReceiver => ({
+  ...findReceiver(request.action, browser?.host),
+  push_subscription_id: browser?.push_subscription_id,
+})
+
 /** The kind of a delivery and the records that it refers to. */
-type References = Omit<NewDelivery, 'request' | 'suppression' | 'awaitsPicture'>
+type References = Omit<NewDelivery, 'request' | 'suppression' | 'claimBudget' | 'awaitsPicture'>
 
 const createSuppressedRow = (
   references: References,
@@ -107,22 +137,17 @@ const createSuppressedRow = (
   finished_at: sql`now()`,
 })
 
-function createQueuedRow(
-  references: References,
-  { request, browser }: MessageCopy,
-  hasPicture: boolean,
-) {
-  const { action } = request
-  const delayS = action.action_process_delay ?? 0
+function createQueuedRow(references: References, copy: MessageCopy, hasPicture: boolean) {
+  const { request } = copy
+  const delayS = request.action.action_process_delay ?? 0
   // A delayed message leaves enough time for its picture.
   const awaitsPicture = hasPicture && delayS === 0
   const waitS = awaitsPicture ? PICTURE_WAIT_S : delayS
   const dueAt = sql`now() + ${waitS} * interval '1 second'`
   return {
     ...references,
-    ...findReceiver(action, browser?.host),
+    ...toReceiver(copy),
     request: { thread_key: createThreadKey(references), ...request },
-    push_subscription_id: browser?.push_subscription_id,
     awaits_picture: awaitsPicture,
     next_attempt_at: dueAt,
     expires_at: sql`${dueAt} + ${LIFETIME}`,

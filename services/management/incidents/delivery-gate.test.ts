@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import { v7 } from 'uuid'
 import { describe, expect, it } from 'vitest'
 import { createMessageFactory } from '../../../test/fixtures/management/engine-messages.ts'
 import {
@@ -7,7 +8,7 @@ import {
   readIncidents,
 } from '../../../test/fixtures/management/incident-records.ts'
 import { useIngestDatabase } from '../../../test/fixtures/management/ingest-database.ts'
-import { delivery, incident, snooze } from '../db/schema/index.ts'
+import { delivery, incident, pushSubscription, role, snooze, user } from '../db/schema/index.ts'
 
 const BEGIN = Date.parse('2026-03-04T12:00:00Z')
 const HOUR_MS = 3_600_000
@@ -153,7 +154,40 @@ describe('the budget of a receiver', () => {
   const toOps = { alert_actions: [{ action_to: 'ops@example.com' }] }
   const repeated = { repeat_s: 0, budget_per_hour: 2 }
   const seconds = [0, 1, 2, 3]
-  const clear = () => fixture.database.system('test', tx => tx.delete(delivery))
+  const clear = () =>
+    fixture.database.system('test', async tx => {
+      await tx.delete(delivery)
+      await tx.delete(pushSubscription)
+    })
+
+  const readStatesTo = async (recipient: string) => {
+    const rows = await readDeliveries()
+    return rows.filter(row => row.recipient === recipient).map(({ state }) => state)
+  }
+
+  /** Inserts a user who receives messages in some browsers. Returns the e-mail address. */
+  const insertUser = (browsers: number) =>
+    fixture.database.system('test', async tx => {
+      const [superadmin] = await tx.select().from(role).where(eq(role.role_key, 'superadmin'))
+      const userId = v7()
+      const email = `${userId}@example.com`
+      await tx.insert(user).values({
+        user_id: userId,
+        email,
+        first_name: '',
+        last_name: '',
+        user_name: email,
+        role_id: superadmin!.role_id,
+        is_verified: true,
+        password_hash: 'none',
+      })
+      const subscriptions = Array.from({ length: browsers }, () => {
+        const endpoint = `https://push.example/${v7()}`
+        return { user_id: userId, endpoint, p256dh: 'key', auth: 'secret', label: '' }
+      })
+      await tx.insert(pushSubscription).values(subscriptions)
+      return email
+    })
 
   it('limits its messages, and the others wait for a digest', async () => {
     await clear()
@@ -176,16 +210,51 @@ describe('the budget of a receiver', () => {
     const count = createCounter()
     await count(0)
     await count(1)
-    const states = (recipient: string) =>
-      readDeliveries().then(rows =>
-        rows.filter(row => row.recipient === recipient).map(({ state }) => state),
-      )
-    expect(await states('ops@example.com')).toEqual([SENT, SENT, KEPT, KEPT])
-    expect(await states('other@example.com')).toEqual([SENT, SENT])
+    expect(await readStatesTo('ops@example.com')).toEqual([SENT, SENT, KEPT, KEPT])
+    expect(await readStatesTo('other@example.com')).toEqual([SENT, SENT])
     const anHourAgo = new Date(Date.now() - HOUR_MS)
     await fixture.database.system('test', tx => tx.update(delivery).set({ created_at: anHourAgo }))
     await count(2)
-    expect(await states('ops@example.com')).toEqual([SENT, SENT, KEPT, KEPT, SENT, SENT])
+    expect(await readStatesTo('ops@example.com')).toEqual([SENT, SENT, KEPT, KEPT, SENT, SENT])
+  })
+
+  it('is one of each number that an SMS goes to', async () => {
+    await clear()
+    const [both, second] = ['+41790000001, +41790000002', '+41790000002'].map(numbers => ({
+      alert_actions: [{ action_type: 'sms' as const, action_to: numbers }],
+    }))
+    await insert(both, repeated)
+    const count = createCounter()
+    await count(0)
+    await insert(second, repeated)
+    await count(1)
+    await count(2)
+    expect(await readStatesTo('+41790000001')).toEqual([SENT, SENT, KEPT])
+    expect(await readStatesTo('+41790000002')).toEqual([SENT, SENT, KEPT, KEPT, KEPT])
+  })
+
+  it('is one of each user whom a push message goes to, with any number of browsers', async () => {
+    await clear()
+    const [first, second] = [await insertUser(2), await insertUser(1)]
+    await insert({ alert_actions: [{ action_type: 'push' }] }, repeated)
+    const count = createCounter()
+    await count(0)
+    await count(1)
+    await count(2)
+    const twoBrowsers = [SENT, SENT, SENT, SENT, KEPT]
+    expect(await readStatesTo(first)).toEqual(twoBrowsers)
+    expect(await readStatesTo(second)).toEqual([SENT, SENT, KEPT])
+  })
+
+  it('is not used up by messages of a time at which the clock was ahead', async () => {
+    await clear()
+    await insert(toOps, repeated)
+    const count = createCounter()
+    await count(0, 1)
+    const tomorrow = new Date(Date.now() + 24 * HOUR_MS)
+    await fixture.database.system('test', tx => tx.update(delivery).set({ created_at: tomorrow }))
+    await count(2)
+    expect(await readStatesTo('ops@example.com')).toEqual([SENT, SENT, SENT])
   })
 
   it('is 20 unless the policy says otherwise, and unlimited for critical alerts', async () => {

@@ -1,7 +1,7 @@
-import type { ActionType } from '@eyrie/contract/management/alert'
-import type { DeliveryRequest } from '@eyrie/contract/management/delivery-queue'
+import type { ActionType, AlertAction } from '@eyrie/contract/management/alert'
 import type { Transaction } from '../db/database.ts'
-import { findReceiver, type Receiver, type Suppression } from '../deliveries/outbox.ts'
+import { findActionType } from '../deliveries/action-type.ts'
+import type { CopyReceiver, Suppression } from '../deliveries/outbox.ts'
 import { type ActiveSnooze, findActiveSnoozes } from './active-snoozes.ts'
 import { createReceiverBudgets, type ReceiverBudgets } from './receiver-budgets.ts'
 import type { IncidentAlert, IncidentRow } from './running-incidents.ts'
@@ -25,8 +25,12 @@ export interface DeliveryGate {
 export interface NotificationDecision {
   /** Whether people are informed of the notification: now, or later by a digest. */
   isNotified: boolean
-  /** Returns why a message is not sent; undefined if it is sent. */
-  findSuppression(request: DeliveryRequest): Promise<Suppression | undefined>
+  /** Returns why the message of an action is sent to no one; undefined if it is sent. */
+  findSuppression(action: AlertAction): Suppression | undefined
+  /**
+   * Claims a message from the budget of a receiver. Returns a suppression if the budget is used up.
+   */
+  claimBudget(receiver: CopyReceiver): Promise<Suppression | undefined>
 }
 
 export async function createDeliveryGate(
@@ -44,11 +48,14 @@ export async function createDeliveryGate(
       return {
         isNotified: !snoozeReason && !groupingReason,
 
-        async findSuppression(request) {
-          const { type, ...receiver } = findReceiver(request.action)
+        findSuppression(action) {
           if (snoozeReason) return { reason: snoozeReason }
-          if (MACHINE_TYPES.includes(type)) return undefined
-          if (groupingReason) return { reason: groupingReason }
+          if (MACHINE_TYPES.includes(findActionType(action))) return undefined
+          return groupingReason === undefined ? undefined : { reason: groupingReason }
+        },
+
+        async claimBudget(receiver) {
+          if (MACHINE_TYPES.includes(receiver.type)) return undefined
           return claimBudget(budgets, receiver, policy.budget_per_hour)
         },
       }
@@ -80,12 +87,9 @@ function findGroupingReason(
   return `belongs to the incident that was reported at ${notifiedAt.toISOString()}`
 }
 
-/**
- * Claims a message from the budget of a receiver. Returns a suppression if the budget is used up.
- */
 async function claimBudget(
   budgets: ReceiverBudgets,
-  receiver: Receiver,
+  receiver: CopyReceiver,
   budgetPerHour: number,
 ): Promise<Suppression | undefined> {
   const isUnlimited = budgetPerHour === 0

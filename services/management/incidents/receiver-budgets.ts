@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Transaction } from '../db/database.ts'
-import type { Receiver } from '../deliveries/outbox.ts'
+import type { CopyReceiver } from '../deliveries/outbox.ts'
 
 const HOUR_MS = 3_600_000
 /** The largest budget that a policy can have. */
@@ -13,14 +13,15 @@ export interface ReceiverBudgets {
    * the message may be sent. If the limit is reached, counts nothing and returns the time at which
    * a message may be sent again.
    */
-  claim(receiver: Receiver, limit: number): Promise<Date | undefined>
+  claim(receiver: CopyReceiver, limit: number): Promise<Date | undefined>
 }
 
 export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
   /** Times of the messages of the last hour in epoch ms, newest first. */
   const sentTimes = new Map<string, number[]>()
 
-  async function loadSentTimes({ target, recipient }: Receiver): Promise<number[]> {
+  async function loadSentTimes(receiver: CopyReceiver): Promise<number[]> {
+    const { target, recipient, push_subscription_id: browser } = receiver
     // Concurrent transactions must not use the same part of a budget. One lock for all
     // receivers prevents deadlocks.
     await tx.execute(sql`select pg_advisory_xact_lock(hashtext('eyrie_receiver_budgets'))`)
@@ -31,7 +32,11 @@ export function createReceiverBudgets(tx: Transaction): ReceiverBudgets {
         and recipient = ${recipient}
         and state <> 'suppressed'
         and kind <> 'test'
+        -- A later time is that of a clock that was ahead.
         and created_at > now() - interval '1 hour'
+        and created_at <= clock_timestamp()
+        -- The browsers of a user get the same messages, so those of one browser are counted.
+        ${browser === undefined ? sql`` : sql`and push_subscription_id = ${browser}`}
       order by created_at desc
       limit ${MAX_BUDGET}`)
     return rows.map(({ ms }) => ms)

@@ -9,7 +9,7 @@ import { mayViewChannel } from '../users/channel-viewers.ts'
 import { findActionType } from './action-type.ts'
 import { smsKind, smtpKind } from './delivery-settings.ts'
 
-/** A message as one delivery sends it: to one receiver, or to all receivers together. */
+/** A message as one delivery sends it, to one receiver. */
 export interface MessageCopy {
   request: DeliveryRequest
   /** The receiver of a push message. */
@@ -21,7 +21,7 @@ export interface MessageCopy {
 }
 
 /**
- * Creates the copies of a message. Each copy is a delivery of its own. An SMS, a digest or a push
+ * Creates the copies of a message. Each copy is a delivery of its own. An e-mail, an SMS or a push
  * message has a copy for each receiver: if one of the deliveries is repeated, the other receivers
  * get nothing twice. All other messages have one copy. Messages without a channel are about the
  * appliance, and are not sent to browsers.
@@ -37,19 +37,18 @@ export async function createCopies(
 }
 
 /**
- * Creates a copy for each receiver of an SMS, a digest or a push message; none for other messages.
+ * Creates a copy for each receiver of an e-mail, an SMS or a push message; none for other messages.
  */
 async function createSeparateCopies(
   tx: Transaction,
   channelId: string | null,
   request: DeliveryRequest,
 ): Promise<MessageCopy[]> {
-  const { action, digest } = request
+  const { action } = request
   const type = findActionType(action)
   if (type === 'push') return channelId === null ? [] : createPushCopies(tx, channelId, request)
 
-  const hasSeparateCopies = type === 'sms' || (type === 'email' && digest === true)
-  if (!hasSeparateCopies) return []
+  if (type !== 'sms' && type !== 'email') return []
   const receivers = action.action_to || (await readDefaultReceivers(tx, type))
   return splitAddresses(receivers).map(address => ({ request: addressTo(request, address) }))
 }
@@ -59,15 +58,14 @@ const addressTo = (request: DeliveryRequest, receiver: string): DeliveryRequest 
   action: { ...request.action, action_to: receiver },
 })
 
-/** Splits `a@example.com, b@example.com`. Each address is listed once. */
-const splitAddresses = (text: string): string[] => [
-  ...new Set(
-    text
-      .split(',')
-      .map(address => address.trim())
-      .filter(Boolean),
-  ),
-]
+/** An address. The name of a receiver may contain commas within quotes. */
+const ADDRESS = /(?:"[^"]*"|[^,])+/g
+
+/** Splits `a@example.com, "Doe, B" <b@example.com>`. Each address is listed once. */
+const splitAddresses = (text: string): string[] => {
+  const addresses = text.match(ADDRESS) ?? []
+  return [...new Set(addresses.map(address => address.trim()).filter(Boolean))]
+}
 
 /**
  * Returns the receivers of actions that name none. The settings are read with full rights, because

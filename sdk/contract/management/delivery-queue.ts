@@ -55,7 +55,10 @@ export const deliveryRequest = z.object({
    * incident are one thread.
    */
   thread_key: z.string().optional(),
-  /** Whether this is a digest. The receiver of an e-mail can unsubscribe from digests. */
+  /**
+   * Whether this is a digest, a daily summary or a report. The receiver of an e-mail can
+   * unsubscribe from them.
+   */
   digest: z.boolean().optional(),
 })
 export type DeliveryRequest = z.infer<typeof deliveryRequest>

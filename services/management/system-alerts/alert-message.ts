@@ -24,6 +24,8 @@ export function createAlertRequest(
     subject: action.action_subject ? request.subject : subject,
     message: action.action_message ? request.message : createMessage(alerts),
     system_alerts: [...alerts],
+    // Receivers can unsubscribe from the summary, but not from single alerts.
+    ...(occasion === 'summary' && { digest: true }),
   }
 }
 

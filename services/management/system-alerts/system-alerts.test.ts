@@ -170,8 +170,14 @@ describe('system alerts', () => {
     expect(await readDeliveries()).toEqual([])
     simulated.nowMs = Date.parse('2026-03-04T18:00:00Z')
     await report(running, 30)
-    expect((await readDeliveries()).map(({ request }) => request.subject)).toEqual([
-      'Daily summary: 1 system alert (1 × camera unreachable)',
+    expect(await readDeliveries()).toMatchObject([
+      {
+        // Its receivers can unsubscribe.
+        request: {
+          subject: 'Daily summary: 1 system alert (1 × camera unreachable)',
+          digest: true,
+        },
+      },
     ])
     simulated.nowMs = Date.parse('2026-03-05T18:00:00Z')
     await report(running, 30)

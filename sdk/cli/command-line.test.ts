@@ -93,7 +93,9 @@ describe('eyrie model', () => {
     [`${add} --size big`, /width x height/],
     [`${add} --colour bgr`, /'--colour'/],
     ['model list all', /unexpected argument all/],
-    ['model rename', /unknown command model rename/],
+    ['model rename', /unknown command model rename: eyrie model --help lists all commands/],
+    ['model', /unknown command model: eyrie model --help lists all commands/],
+    ['modl list', /unknown command modl list: eyrie --help lists all commands/],
   ]
   it.each(invalid)('exits with 2 for "%s"', async (line, reason) => {
     expect(await run(line)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(reason) })
@@ -105,6 +107,21 @@ describe('eyrie model', () => {
       out: expect.stringMatching(/eyrie model add <name>/),
     })
     expect(await run('')).toMatchObject({ code: 2, out: expect.stringMatching(/eyrie model list/) })
+  })
+
+  const listCommands = async (line: string) =>
+    (await run(line)).out.match(/(?<=^ {2}eyrie )[a-z]+( [a-z]+)?/gm)
+
+  it.each([
+    ['model list --help', ['model list']],
+    ['jobs --help', ['jobs', 'jobs run']],
+    ['camera --help', ['camera test', 'camera discover']],
+  ])('prints the help for the commands that "%s" names', async (line, names) => {
+    expect(await listCommands(line)).toEqual(names)
+  })
+
+  it('prints the complete help for an unknown command', async () => {
+    expect(await run('modl --help')).toEqual(await run('--help'))
   })
 
   it('prints the version', async () => {

@@ -182,7 +182,7 @@ const commands: Readonly<Record<string, Command>> = {
 export async function runCommandLine(args: string[], unsafeTerminal: Terminal): Promise<0 | 1 | 2> {
   const terminal = createSafeTerminal(unsafeTerminal)
   if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
-    terminal.out.write(formatHelp())
+    terminal.out.write(formatHelp(findCommandNames(args)))
     return args.length === 0 ? 2 : 0
   }
   if (args[0] === '--version') {
@@ -193,7 +193,11 @@ export async function runCommandLine(args: string[], unsafeTerminal: Terminal): 
   const name = findCommandName(args)
   if (name === undefined) {
     const words = args.slice(0, 2).join(' ')
-    return fail(terminal, `unknown command ${words}: eyrie --help lists all commands`, 2)
+    const group = findCommandNames(args).length > 0 ? args[0] : undefined
+    const remedy = group
+      ? `eyrie ${group} --help lists all commands that begin with ${group}`
+      : 'eyrie --help lists all commands'
+    return fail(terminal, `unknown command ${words}: ${remedy}`, 2)
   }
 
   const command = commands[name]!
@@ -216,18 +220,33 @@ function findCommandName(args: string[]): string | undefined {
   return candidates.find(candidate => Object.hasOwn(commands, candidate))
 }
 
+/**
+ * Returns the names of the commands that begin with the first two arguments, or else with the first
+ * one: `plugin add` for `plugin add --help`, and all commands of plugins for `plugin --help`.
+ */
+function findCommandNames(args: string[]): string[] {
+  const prefixes = [args.slice(0, 2).join(' '), args[0]]
+  const matches = prefixes.map(prefix =>
+    Object.keys(commands).filter(name => `${name} `.startsWith(`${prefix} `)),
+  )
+  return matches.find(names => names.length > 0) ?? []
+}
+
 /** Prints an error message and returns the exit code. */
 function fail(terminal: Terminal, message: string, exitCode: 1 | 2): 1 | 2 {
   terminal.err.write(`${styled(terminal.err, 'red', 'eyrie:')} ${message}\n`)
   return exitCode
 }
 
-function formatHelp(): string {
-  const entries = Object.entries(commands).map(([name, { usage, about }]) =>
-    formatHelpEntry(`${name} ${usage}`.trimEnd(), about),
-  )
-  const versionEntry = formatHelpEntry('--version', 'Prints the version of Eyrie.')
-  return `Commands:\n${[...entries, versionEntry].join('\n')}\n${ENVIRONMENT_HELP}`
+/** Formats the help for the commands with these names, or for all of them if there are none. */
+function formatHelp(names: string[]): string {
+  const isComplete = names.length === 0
+  const entries = (isComplete ? Object.keys(commands) : names).map(name => {
+    const { usage, about } = commands[name]!
+    return formatHelpEntry(`${name} ${usage}`.trimEnd(), about)
+  })
+  if (isComplete) entries.push(formatHelpEntry('--version', 'Prints the version of Eyrie.'))
+  return `Commands:\n${entries.join('\n')}\n${ENVIRONMENT_HELP}`
 }
 
 /** Formats the usage of a command, and its description in indented lines below. */

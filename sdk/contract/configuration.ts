@@ -23,6 +23,7 @@ export const deployment = z
       sinks: z.array(sinkInput).default([]),
       ...pipelineInput.pick({ elements: true, usecase: true, priority: true }).shape,
     }),
+    'must be a list of pipelines',
   )
   .max(1000)
   .meta({ id: 'Deployment' })

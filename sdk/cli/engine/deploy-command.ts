@@ -48,6 +48,7 @@ async function readDeployment(file: string, { input }: Terminal): Promise<Deploy
     // Every JSON text is also valid YAML.
     return parseAs(deployment, parseYaml(content))
   } catch (cause) {
-    throw new Error(`${file} cannot be deployed: ${(cause as Error).message}`, { cause })
+    const name = file === '-' ? 'standard input' : file
+    throw new Error(`${name} cannot be deployed: ${(cause as Error).message}`, { cause })
   }
 }

@@ -103,6 +103,15 @@ describe('eyrie deploy', () => {
     })
   })
 
+  it('names standard input in the reason if it cannot be deployed', async () => {
+    const input = Readable.from([Buffer.from('sources: []')])
+    expect(await runEyrieCommand(['deploy', '-'], { data, input })).toEqual({
+      code: 1,
+      out: '',
+      err: 'eyrie: standard input cannot be deployed: must be a list of pipelines\n',
+    })
+  })
+
   const invalid: [problem: string, text: string, reason: RegExp][] = [
     ['malformed YAML', 'a: [', /cannot be deployed: .*line 1/],
     [

@@ -64,7 +64,7 @@ async function runInCheckout(script: string): Promise<string> {
   }
 }
 
-it('the calls of the guides of management, alerts, notifications and engines work in the order of the guides', {
+it('the calls of the guides of management, users, alerts, notifications and engines work in the order of the guides', {
   ...needs(installedProgram('curl'), installedProgram('jq')),
   timeout: SCRIPT_TIMEOUT_MS + 60_000,
 }, async () => {
@@ -76,6 +76,8 @@ it('the calls of the guides of management, alerts, notifications and engines wor
       'until get "channel/id?channel_id=$CHANNEL" | jq -e .response.is_verified; do sleep 0.3; done',
       ...management.slice(ticket),
       'if create site "{}" 2> error; then exit 1; fi; cat error',
+      findBlock('docs/guide/users.md', 'user/register'),
+      'get user/list | jq -c ".response[] | {email, role_key, is_verified, site_ids}"',
       findBlock('docs/guide/alerts.md', 'create alert'),
       'RANGE="notification/range?usecase=line-crossing&channel_id=$CHANNEL&start=-1d&end=now"',
       'until get "$RANGE" | jq -e ".response.notifications[0]"; do sleep 0.3; done',
@@ -91,6 +93,9 @@ it('the calls of the guides of management, alerts, notifications and engines wor
   expect(output).toMatch(/^eyrie_pat_/m)
   expect(output).toMatch(
     /^no site was created: organization_id: is required; .*site_name: is required/m,
+  )
+  expect(output).toMatch(
+    /^\{"email":"ada@example.com","role_key":"viewer","is_verified":true,"site_ids":\["[\w-]+"\]\}$/m,
   )
   expect(output).toContain('"subject": "Nobody at the door on Door"')
   expect(output).toMatch(/^location: \/api\/v1\/delivery\/id\?delivery_id=/im)

@@ -159,9 +159,11 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 
   async function applyRetention() {
     try {
-      await storeNewPolicies()
+      // A full disk cannot store the policies until retention has deleted files.
+      const storeFailure = await storeNewPolicies().catch((error: Error) => error)
       const { nowMs } = await retentionClock.read(findNewest)
       const { undeletable, ...space } = await archive.applyRetention(nowMs * 1000)
+      if (storeFailure) await storeNewPolicies()
       disk = space
       isRetentionApplied = true
       reportRetention(undeletable)

@@ -86,12 +86,14 @@ export function createArchive({
     removeFromIndex(file)
   }
 
-  function removeFromDisk({ file }: FileToDelete) {
+  /** Returns false if the file did not exist. */
+  function removeFromDisk({ file }: FileToDelete): boolean {
     const path = join(folder, file)
     // If this is interrupted, the file of the segment is found again, but metadata alone is not.
     unlinkIfExists(toMetadataPath(path))
-    unlinkIfExists(path)
+    const existed = unlinkIfExists(path)
     deletionFailures.remove(file)
+    return existed
   }
 
   function removeFromIndex({ id, file }: FileToDelete) {
@@ -210,11 +212,16 @@ function createFileName(folder: string, source: number, beginUs: number): string
   }
 }
 
-/** Deletes a file. Unlike `rmSync`, it reports a read-only disk by its code. */
-function unlinkIfExists(path: string): void {
+/**
+ * Deletes a file. Returns false if it does not exist. Unlike `rmSync`, it reports a read-only disk
+ * by its code.
+ */
+function unlinkIfExists(path: string): boolean {
   try {
     unlinkSync(path)
+    return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return false
   }
 }

@@ -79,6 +79,8 @@ export const MAX_TIME_US = 8e15
 const BUSY_TIMEOUT_MS = 5000
 /** Result code of SQLite when the lock has not been released in this time. */
 const SQLITE_BUSY = 5
+/** Result code of SQLite when the disk is full. */
+const SQLITE_FULL = 13
 
 interface PolicyRow {
   source: number
@@ -140,9 +142,14 @@ export interface RecordingIndex {
 }
 
 /** Returns whether an error of the index means that another process has locked it. */
-export const isLockedError = (error: unknown): boolean =>
-  // An extended result code has the primary one in its lowest byte.
-  ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY
+export const isLockedError = (error: unknown): boolean => getResultCode(error) === SQLITE_BUSY
+
+/** Returns whether an error of the index means that the disk is full. */
+export const isDiskFullError = (error: unknown): boolean => getResultCode(error) === SQLITE_FULL
+
+/** Returns the primary result code, which is the lowest byte of an extended one. */
+const getResultCode = (error: unknown): number =>
+  ((error as { errcode?: number }).errcode ?? 0) % 256
 
 /** Opens or creates the database. Throws if it is damaged or locked. */
 function openDatabase(path: string): DatabaseSync {

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { formatBytes } from '@eyrie/contract/format-bytes'
 import type { createFileQueries, StoredFile } from './damaged-files.ts'
-import type { RecordingIndex } from './recording-index.ts'
+import { isDiskFullError, type RecordingIndex } from './recording-index.ts'
 import type { DeletionFailures, UndeletableFiles } from './undeletable-files.ts'
 
 /** Disk space that must remain free: the larger of `bytes` and `percent`. */
@@ -33,13 +33,13 @@ export interface RetentionOptions {
   measureDisk(): { free: number; size: number }
   /** The files that this run or an earlier one could not delete. */
   failures: DeletionFailures
-  /** Throws if the file cannot be deleted. */
-  removeFromDisk(file: StoredFile): void
+  /** Returns false if the file did not exist. Throws if it cannot be deleted. */
+  removeFromDisk(file: StoredFile): boolean
   removeFromIndex(file: StoredFile): void
 }
 
-/** Deletes a file. Returns false if it cannot be deleted. */
-type TryDelete = (file: StoredFile) => boolean
+/** Deletes a file. */
+type TryDelete = (file: StoredFile) => 'deleted' | 'missing' | 'failed'
 
 const US_PER_SECOND = 1_000_000
 /**
@@ -59,17 +59,24 @@ export async function applyRetention(
 ): Promise<RetentionResult> {
   const { failures, removeFromDisk } = options
   const tryDelete: TryDelete = file => {
-    if (failures.hasJustFailed(file.file)) return false
+    if (failures.hasJustFailed(file.file)) return 'failed'
+    let existed: boolean
     try {
-      removeFromDisk(file)
+      existed = removeFromDisk(file)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EROFS') throw error
       failures.add(file.file, error as Error)
-      return false
+      return 'failed'
     }
-    // A failure of the index ends this run: it would affect all files.
-    options.removeFromIndex(file)
-    return true
+    try {
+      options.removeFromIndex(file)
+    } catch (error) {
+      // A failure of the index ends this run, because it would affect all files. But on a full
+      // disk, more files must be deleted first, for example because this one is still being
+      // played. The next run finds the file missing and removes it from the index.
+      if (!isDiskFullError(error)) throw error
+    }
+    return existed ? 'deleted' : 'missing'
   }
 
   await applyPolicies(options, tryDelete, nowUs)
@@ -102,7 +109,10 @@ async function applyPolicies(
 
     if (keepBytes !== undefined) {
       const excessBytes = files.sumBytes(source) - keepBytes
-      await deleteOldest(excessBytes, files.listOldestFirst(nowUs, source), tryDelete)
+      // A missing file counts, because its size is part of the sum.
+      await deleteOldest(excessBytes, files.listOldestFirst(nowUs, source), file =>
+        tryDelete(file) === 'failed' ? 0 : file.bytes,
+      )
     }
   }
 }
@@ -115,7 +125,9 @@ async function freeReserve(
   const { freeBytes, reserveBytes } = measureDiskSpace(options)
   const missingBytes = reserveBytes - freeBytes
   const oldestFirst = options.files.listOldestFirst(nowUs)
-  const deletedBytes = await deleteOldest(missingBytes, oldestFirst, tryDelete)
+  const deletedBytes = await deleteOldest(missingBytes, oldestFirst, file =>
+    tryDelete(file) === 'deleted' ? file.bytes : 0,
+  )
   return toDiskSpace(freeBytes + deletedBytes, reserveBytes)
 }
 
@@ -136,20 +148,20 @@ const toDiskSpace = (freeBytes: number, reserveBytes: number): DiskSpace => ({
 })
 
 /**
- * Deletes files in this order, until the sizes of the deleted ones add up to `bytes` or none is
- * left. Returns the number of bytes deleted.
+ * Deletes files in this order, until `deleteFile`, which returns the number of bytes deleted, has
+ * deleted `bytes` or no file is left. Returns the number of bytes deleted.
  */
 async function deleteOldest(
   bytes: number,
   oldestFirst: Iterable<StoredFile>,
-  tryDelete: TryDelete,
+  deleteFile: (file: StoredFile) => number,
 ): Promise<number> {
   if (bytes <= 0) return 0
 
   const endBatch = createBatches()
   let deletedBytes = 0
   for (const file of oldestFirst) {
-    if (tryDelete(file)) deletedBytes += file.bytes
+    deletedBytes += deleteFile(file)
     if (deletedBytes >= bytes) break
     await endBatch()
   }

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { mountRequirement } from '../../../test/fixtures/requirements/mount-namespace.ts'
+import { needs } from '../../../test/fixtures/requirements/needs.ts'
+import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
+
+const TIMEOUT_MS = 60_000
+const fixture = join(import.meta.dirname, 'no-space.fixture.ts')
+
+/** Runs a scenario of the fixture on a small disk, and returns its summary. */
+async function run(scenario: string) {
+  const folder = createTemporaryFolder()
+  const small = `mount -t tmpfs -o size=4m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder} ${scenario}`
+  const { stdout } = await promisify(execFile)(
+    'unshare',
+    ['--map-root-user', '--mount', 'sh', '-c', small],
+    { timeout: TIMEOUT_MS },
+  )
+  return JSON.parse(stdout)
+}
+
+describe('a disk without a free byte', {
+  ...needs(mountRequirement),
+  timeout: TIMEOUT_MS + 10_000,
+}, () => {
+  it('gets space from the next recordings if the oldest one is still being played', async () => {
+    const { free, fileBytes, range } = await run('played')
+    expect(free).toBeGreaterThan(800_000)
+    expect(fileBytes).toBeGreaterThan(0)
+    expect(range.bytes).toBe(fileBytes)
+  })
+
+  it('gets space although the limits of a source cannot be stored before', async () => {
+    const { free, fileBytes, range } = await run('configured')
+    expect(free).toBeGreaterThan(800_000)
+    expect(fileBytes).toBeGreaterThan(0)
+    expect(range.bytes).toBe(fileBytes)
+  })
+})

@@ -3,6 +3,7 @@ import {
   existsSync,
   openSync,
   readdirSync,
+  rmSync,
   statfsSync,
   writeFileSync,
   writeSync,
@@ -23,6 +24,8 @@ const SEGMENT_BYTES = 100_000
 const SEGMENT_US = 60e6
 const BEGIN_US = Date.UTC(2026, 0, 1) * 1000
 const NOW_US = BEGIN_US + SEGMENT_COUNT * SEGMENT_US
+const info = { source: 1, epoch: 1, pts: 0, codecs: 'avc1.42c00d', width: 320, height: 240 }
+const recording = { mode: 'continuous', before_s: 5, after_s: 10, sound: true } as const
 const reserve = { bytes: 1 << 20, percent: 0 }
 
 const [root, scenario] = process.argv.slice(2) as [string, string]
@@ -34,7 +37,6 @@ function writeSegments() {
   const archive = createArchive({ folder, reserve })
   const paths = Array.from({ length: SEGMENT_COUNT }, (_, n) => {
     const beginUs = BEGIN_US + n * SEGMENT_US
-    const info = { source: 1, epoch: 1, pts: 0, codecs: 'avc1.42c00d', width: 320, height: 240 }
     const { id, path } = archive.beginSegment(info, beginUs)
     writeFileSync(path, Buffer.alloc(SEGMENT_BYTES))
     archive.closeSegment({ id, path, endUs: beginUs + SEGMENT_US, bytes: SEGMENT_BYTES })
@@ -102,13 +104,48 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     while (!existsSync(join(folder, 'retention-clock.json'))) await wait(10)
     await recordings.list(undefined, 0, NOW_US)
     fillDisk()
-    const recording = { mode: 'continuous', before_s: 5, after_s: 10, sound: true } as const
     recordings.apply([{ id: 2, recording }])
     while (measureFree() < reserve.bytes / 2) await wait(50)
     // The next run reports no failure.
     while (recordings.alarms().length > 0) await wait(50)
     await recordings.stop()
     return summarize(archive)
+  },
+
+  /** The index, which was closed, is opened on the full disk. */
+  async opened() {
+    const { archive } = writeSegments()
+    archive.setPolicy(1, { keep_bytes: 5 * SEGMENT_BYTES })
+    archive.shutDown()
+    fillDisk()
+    return summarize(createArchive({ folder, reserve }))
+  },
+
+  /** As `opened`, after a crash: a segment is still open in the index. */
+  async crashed() {
+    const { archive } = writeSegments()
+    archive.beginSegment(info, NOW_US)
+    fillDisk()
+    return summarize(createArchive({ folder, reserve }))
+  },
+
+  /** Other files fill the disk when the service starts. They are deleted afterwards. */
+  async occupied() {
+    fillDisk()
+    let refusal = ''
+    try {
+      createArchive({ folder, reserve })
+    } catch (error) {
+      refusal = (error as Error).message
+    }
+    const recordings = prepareRecordings()
+    await recordings.start()
+    recordings.apply([{ id: 1, recording }])
+    const alarms = recordings.alarms()
+    rmSync(fillerPath)
+    while (recordings.alarms().length > 0) await wait(50)
+    await recordings.stop()
+    return { refusal, alarms }
   },
 }
 

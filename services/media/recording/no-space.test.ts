@@ -38,4 +38,23 @@ describe('a disk without a free byte', {
     expect(fileBytes).toBeGreaterThan(0)
     expect(range.bytes).toBe(fileBytes)
   })
+
+  it('gets space when the index is opened, which keeps its content', async () => {
+    const { fileBytes, range } = await run('opened')
+    expect(fileBytes).toBe(500_000)
+    expect(range).toMatchObject({ bytes: 500_000, to: '2026-01-01T00:20:00.000Z' })
+  })
+
+  it('gets space when the index is opened after a crash', async () => {
+    const { free, fileBytes, range } = await run('crashed')
+    expect(free).toBeGreaterThan(800_000)
+    expect(fileBytes).toBeGreaterThan(0)
+    expect(range.bytes).toBe(fileBytes)
+  })
+
+  it('is reported while other files fill it, until they are deleted', async () => {
+    const { refusal, alarms } = await run('occupied')
+    expect(refusal).toMatch(/^ENOSPC: the disk of .* is full/)
+    expect(alarms).toEqual([expect.stringContaining('is full')])
+  })
 })

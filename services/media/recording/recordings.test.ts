@@ -96,7 +96,7 @@ it('starts while the disk does not respond, and records once it responds', async
   stream.write(unit(0))
   expect(getState()).toEqual({
     state: 'failed',
-    reason: `the disk of ${folder} has not responded yet, or another process has locked ${folder}/index.db`,
+    reason: `the disk of ${folder} has not responded yet or is full, or another process has locked ${folder}/index.db`,
   })
   expect(recordings.alarms()).toHaveLength(1)
 

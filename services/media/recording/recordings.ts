@@ -360,7 +360,7 @@ export function createRecordings(options: RecordingsOptions): Recordings {
 }
 
 const describeSilence = (folder: string) =>
-  `the disk of ${folder} has not responded yet, or another process has locked ${join(folder, 'index.db')}`
+  `the disk of ${folder} has not responded yet or is full, or another process has locked ${join(folder, 'index.db')}`
 
 function assertIsStream(source: number, streams: ReadonlySet<number>): void {
   if (streams.has(source)) return

@@ -4,20 +4,59 @@ import { ticksToUs } from '../../runtime/stream-time.ts'
 import { parseEvents, toMetadataPath } from '../format/metadata-lines.ts'
 import { getDuration } from '../format/playback-timeline.ts'
 import { readSegment } from '../format/segment-format.ts'
-import { isLockedError, openRecordingIndex, type RecordingIndex } from './recording-index.ts'
+import {
+  isDiskFullError,
+  isLockedError,
+  openRecordingIndex,
+  type RecordingIndex,
+} from './recording-index.ts'
+import { measureFileSystem } from './retention.ts'
 
 // Brings the recording index and the segment files into agreement after a crash. The files are
 // the truth: each contains everything that the index stores about it.
 
+/** Disk space without which the index is not opened. Its log and shared memory need less. */
+const MIN_FREE_BYTES = 1 << 20
+
+/**
+ * Deletes the oldest files if the disk is so full that the index, which retention needs, cannot be
+ * opened. Throws `ENOSPC` if other files fill the disk: SQLite would crash the process if there is
+ * no space for the shared memory.
+ */
+export function makeRoomForIndex(folder: string): void {
+  const { free } = measureFileSystem(folder)
+  let missingBytes = MIN_FREE_BYTES - free
+  if (missingBytes <= 0) return
+
+  for (const file of listSegmentFiles(folder).sort(compareTimes)) {
+    missingBytes -= tryDelete(join(folder, file))
+    if (missingBytes <= 0) return
+  }
+  const message = `ENOSPC: the disk of ${folder} is full and no recording can be deleted`
+  throw Object.assign(new Error(message), { code: 'ENOSPC' })
+}
+
+/** Deletes a segment and its metadata. Returns its size, or 0 if it cannot be deleted. */
+function tryDelete(path: string): number {
+  try {
+    const { size } = statSync(path)
+    rmSync(toMetadataPath(path), { force: true })
+    rmSync(path)
+    return size
+  } catch {
+    return 0
+  }
+}
+
 /**
  * Opens the index. Replaces a damaged index by an empty one. Throws if another process has locked
- * it (`isLockedError`).
+ * it (`isLockedError`), or if the disk is full (`isDiskFullError`).
  */
 export function openOrRecreateIndex(path: string): RecordingIndex {
   try {
     return openRecordingIndex(path)
   } catch (error) {
-    if (isLockedError(error)) throw error
+    if (isLockedError(error) || isDiskFullError(error)) throw error
     for (const ending of ['', '-wal', '-shm']) {
       rmSync(path + ending, { force: true, recursive: true })
     }

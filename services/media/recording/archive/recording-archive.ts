@@ -6,7 +6,12 @@ import { type IndexedEvent, toMetadataPath } from '../format/metadata-lines.ts'
 import type { SegmentInfo } from '../format/segment-format.ts'
 import { createArchiveQueries } from './archive-queries.ts'
 import { createFileQueries, describeDamagedFile, type StoredFile } from './damaged-files.ts'
-import { findUnindexedFiles, indexFile, openOrRecreateIndex } from './index-recovery.ts'
+import {
+  findUnindexedFiles,
+  indexFile,
+  makeRoomForIndex,
+  openOrRecreateIndex,
+} from './index-recovery.ts'
 import type { RetentionPolicy, SegmentRow } from './recording-index.ts'
 import {
   applyRetention,
@@ -69,6 +74,7 @@ export function createArchive({
   now = () => performance.now(),
 }: ArchiveOptions) {
   mkdirSync(folder, { recursive: true, mode: 0o750 })
+  makeRoomForIndex(folder)
   const index = openOrRecreateIndex(join(folder, 'index.db'))
   /** Growth of the open segments. The index stores it when a segment is closed. */
   const growing = new Map<number, Growth>()

@@ -144,8 +144,9 @@ export interface RecordingIndex {
 /** Returns whether an error of the index means that another process has locked it. */
 export const isLockedError = (error: unknown): boolean => getResultCode(error) === SQLITE_BUSY
 
-/** Returns whether an error of the index means that the disk is full. */
-export const isDiskFullError = (error: unknown): boolean => getResultCode(error) === SQLITE_FULL
+/** Returns whether an error of the index or of the file system means that the disk is full. */
+export const isDiskFullError = (error: unknown): boolean =>
+  getResultCode(error) === SQLITE_FULL || (error as NodeJS.ErrnoException).code === 'ENOSPC'
 
 /** Returns the primary result code, which is the lowest byte of an extended one. */
 const getResultCode = (error: unknown): number =>
@@ -174,7 +175,10 @@ const matchSource = (source?: number): { condition: string; values: number[] } =
     ? { condition: '', values: [] }
     : { condition: 'AND source = ?', values: [source] }
 
-/** Opens or creates the index. Throws if the database is damaged or locked (`isLockedError`). */
+/**
+ * Opens or creates the index. Throws if the database is damaged, if it is locked (`isLockedError`),
+ * or if the disk is full (`isDiskFullError`).
+ */
 export function openRecordingIndex(path: string): RecordingIndex {
   const database = openDatabase(path)
   const statements = new Map<string, StatementSync>()

@@ -112,6 +112,19 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     return summarize(archive)
   },
 
+  /** A segment is completed on the full disk. All are deleted once there is space. */
+  async completed() {
+    const { archive } = writeSegments()
+    const { id, path } = archive.beginSegment(info, NOW_US)
+    writeFileSync(path, Buffer.alloc(SEGMENT_BYTES))
+    fillDisk()
+    archive.closeSegment({ id, path, endUs: NOW_US + SEGMENT_US, bytes: SEGMENT_BYTES })
+    await archive.applyRetention(NOW_US)
+    const { range } = await summarize(archive)
+    await archive.deleteSegments(1, 0, Number.MAX_SAFE_INTEGER)
+    return { range, files: readdirSync(join(folder, '1')) }
+  },
+
   /** The index, which was closed, is opened on the full disk. */
   async opened() {
     const { archive } = writeSegments()

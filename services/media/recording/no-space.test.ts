@@ -39,6 +39,12 @@ describe('a disk without a free byte', {
     expect(range.bytes).toBe(fileBytes)
   })
 
+  it('does not prevent the later deletion of a segment that is completed on it', async () => {
+    const { range, files } = await run('completed')
+    expect(range.to).toBe('2026-01-01T00:21:00.000Z')
+    expect(files).toEqual([])
+  })
+
   it('gets space when the index is opened, which keeps its content', async () => {
     const { fileBytes, range } = await run('opened')
     expect(fileBytes).toBe(500_000)

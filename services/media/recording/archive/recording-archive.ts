@@ -12,7 +12,7 @@ import {
   makeRoomForIndex,
   openOrRecreateIndex,
 } from './index-recovery.ts'
-import type { RetentionPolicy, SegmentRow } from './recording-index.ts'
+import { isDiskFullError, type RetentionPolicy, type SegmentRow } from './recording-index.ts'
 import {
   applyRetention,
   type DiskReserve,
@@ -78,6 +78,8 @@ export function createArchive({
   const index = openOrRecreateIndex(join(folder, 'index.db'))
   /** Growth of the open segments. The index stores it when a segment is closed. */
   const growing = new Map<number, Growth>()
+  /** Segments that could not be marked as complete because the disk was full. */
+  const unmarkedSegments = new Set<ClosedSegment>()
   const unindexedFiles = findUnindexedFiles(folder, index)
   /** Files that could not be indexed, by their path relative to the folder. */
   const damagedFiles = new Map<string, StoredFile>()
@@ -86,6 +88,20 @@ export function createArchive({
   let isRebuilding = unindexedFiles.length > 0
 
   const withGrowth = (row: SegmentRow): SegmentRow => ({ ...row, ...growing.get(row.id) })
+
+  function closeSegment(segment: ClosedSegment) {
+    const { id, path, endUs, bytes } = segment
+    try {
+      if (bytes > 0) index.update(id, { endUs, bytes, open: 0 })
+      else deleteFile({ id, file: relative(folder, path) })
+    } catch (error) {
+      if (!isDiskFullError(error)) throw error
+      unmarkedSegments.add(segment)
+      return
+    }
+    growing.delete(id)
+    unmarkedSegments.delete(segment)
+  }
 
   function deleteFile(file: FileToDelete) {
     removeFromDisk(file)
@@ -155,20 +171,20 @@ export function createArchive({
       growing.set(id, growth)
       for (const event of events) index.addEvent(id, event)
     },
-    /** Marks a segment as complete, or deletes it if it is empty. */
-    closeSegment({ id, path, endUs, bytes }: ClosedSegment): void {
-      growing.delete(id)
-      if (bytes > 0) index.update(id, { endUs, bytes, open: 0 })
-      else deleteFile({ id, file: relative(folder, path) })
-    },
+    /**
+     * Marks a segment as complete, or deletes it if it is empty. On a full disk, the next run of
+     * retention tries again: retention and deletion skip a segment that is not complete.
+     */
+    closeSegment,
 
     measureDisk: (): DiskSpace => measureDiskSpace({ reserve, measureDisk }),
     setPolicy: (source: number, policy: RetentionPolicy): void => index.setPolicy(source, policy),
     /**
      * Applies the retention policies, then deletes the oldest files until the reserve is free.
      */
-    applyRetention: (nowUs: number): Promise<RetentionResult> =>
-      applyRetention(
+    applyRetention(nowUs: number): Promise<RetentionResult> {
+      for (const segment of [...unmarkedSegments]) closeSegment(segment)
+      return applyRetention(
         {
           index,
           files,
@@ -179,7 +195,8 @@ export function createArchive({
           removeFromIndex,
         },
         nowUs,
-      ),
+      )
+    },
     /**
      * Deletes the closed segments and the damaged files that overlap this time. Skips files that
      * cannot be deleted. Resolves to the number and size of the deleted files.

@@ -113,7 +113,9 @@ async function waitForSupervisorDisconnect(): Promise<unknown> {
 
 /** Returns the log message for an error that ends the process. */
 function describeFailure(error: unknown, host: string, port: number): string {
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code, syscall, message } = error as NodeJS.ErrnoException
+  // The limit of file watchers has the same code.
+  if (code === 'ENOSPC' && syscall !== 'watch') return 'the disk is full: free some space'
   if (code === 'EADDRINUSE') {
     return `port ${port} on ${host} is in use: stop the other process or set another port`
   }

@@ -45,8 +45,9 @@ export class ChannelCounters {
 
   /** Returns whether any line or zone counts this key. */
   has(key: string): boolean {
-    const names = [...(this.#values.get(key)?.keys() ?? [])]
-    return names.some(name => name !== CHANNEL_WIDE)
+    const values = this.#values.get(key)
+    if (!values) return false
+    return values.size > (values.has(CHANNEL_WIDE) ? 1 : 0)
   }
 
   /** Returns the sum of all counters of this key, or undefined if there are none. */

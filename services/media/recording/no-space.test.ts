@@ -1,25 +1,15 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { runOnSmallDisk } from '../../../test/fixtures/processes/small-disk.ts'
 import { mountRequirement } from '../../../test/fixtures/requirements/mount-namespace.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const TIMEOUT_MS = 60_000
 const fixture = join(import.meta.dirname, 'no-space.fixture.ts')
 
 /** Runs a scenario of the fixture on a small disk, and returns its summary. */
-async function run(scenario: string) {
-  const folder = createTemporaryFolder()
-  const small = `mount -t tmpfs -o size=4m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder} ${scenario}`
-  const { stdout } = await promisify(execFile)(
-    'unshare',
-    ['--map-root-user', '--mount', 'sh', '-c', small],
-    { timeout: TIMEOUT_MS },
-  )
-  return JSON.parse(stdout)
-}
+const run = async (scenario: string) =>
+  JSON.parse(await runOnSmallDisk('4m', [fixture, scenario], TIMEOUT_MS))
 
 describe('a disk without a free byte', {
   ...needs(mountRequirement),

@@ -1,17 +1,15 @@
 // @module-tag long
 
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { recordingList } from '@eyrie/contract'
 import { expect, it, vi } from 'vitest'
 import { startRtspCamera } from '../../../test/fixtures/cameras/rtsp-camera.ts'
 import { createDesiredSource } from '../../../test/fixtures/media/control-client.ts'
 import { serveMedia } from '../../../test/fixtures/media/served-media.ts'
 import { makeVideo } from '../../../test/fixtures/media/test-video.ts'
+import { runOnSmallDisk } from '../../../test/fixtures/processes/small-disk.ts'
 import { mountRequirement } from '../../../test/fixtures/requirements/mount-namespace.ts'
 import { needs } from '../../../test/fixtures/requirements/needs.ts'
-import { createTemporaryFolder } from '../../../test/fixtures/temporary-folder.ts'
 
 const PATIENCE = { timeout: 90_000, interval: 100 }
 const recording = { mode: 'continuous', before_s: 0, after_s: 0, sound: true } as const
@@ -21,17 +19,8 @@ it('deletes the oldest recordings on a full disk, and drops new packets when oth
   ...needs(mountRequirement),
   timeout: 180_000,
 }, async () => {
-  const folder = createTemporaryFolder()
-  const small = `mount -t tmpfs -o size=6m tmpfs ${folder} && exec ${process.execPath} ${fixture} ${folder}`
-  const { stdout } = await promisify(execFile)(
-    'unshare',
-    ['--map-root-user', '--mount', 'sh', '-c', small],
-    {
-      maxBuffer: 16 << 20,
-      timeout: 120_000,
-    },
-  )
-  const { kept, filled, freed } = JSON.parse(stdout)
+  const printed = await runOnSmallDisk('6m', [fixture], 120_000)
+  const { kept, filled, freed } = JSON.parse(printed)
   expect(kept).toMatchObject({ dropped: 0, failure: null })
   expect(kept.written).toBeGreaterThan(3 * kept.bytes)
   expect(kept.free).toBeGreaterThanOrEqual(1 << 20)

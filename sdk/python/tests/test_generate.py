@@ -1,4 +1,5 @@
 import json
+import os
 import tempfile
 from pathlib import Path
 from unittest import TestCase
@@ -56,6 +57,6 @@ class GenerateTest(TestCase):
 
     def test_leaves_a_manifest_alone_that_is_up_to_date(self) -> None:
         write_manifest(self.folder)
-        before = self.manifest.stat()
+        os.utime(self.manifest, (0, 0))
         write_manifest(self.folder)
-        self.assertEqual(self.manifest.stat(), before)
+        self.assertEqual(self.manifest.stat().st_mtime, 0)

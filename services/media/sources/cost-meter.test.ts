@@ -14,7 +14,8 @@ describe('cost meter', () => {
       ...source,
       views: { small: createViewSpec({ format: 'BGRP', width: 416, multiple_of: 32 }) },
     })
-    const cost = await control.message('cost')
+    // A busy machine may receive hardly anything in an interval, and catch up in the next.
+    const cost = await control.message('cost', ({ fps }) => fps > 5 && fps < 25)
     expect(cost).toMatchObject({
       source: 4,
       decode_ms: expect.any(Number),
@@ -22,8 +23,6 @@ describe('cost meter', () => {
     })
     expect(cost.decode_ms).toBeGreaterThan(0)
     expect(cost.scale_ms).toBeGreaterThan(0)
-    expect(cost.fps).toBeGreaterThan(5)
-    expect(cost.fps).toBeLessThan(25)
     control.close()
   }, 180_000)
 })

@@ -1,6 +1,9 @@
 import { onTestFinished } from 'vitest'
 import { type Message, Pipeline, type Sample, type SampleOptions } from './index.ts'
 
+/** Generous, because a passing test does not wait for it, and a busy machine may take this long. */
+const DEADLINE_MS = 60_000
+
 type Typed<T extends Message['type']> = Extract<Message, { type: T }>
 
 /** A pipeline with its messages. It is disposed of after the test. */
@@ -53,14 +56,10 @@ export async function collect<T>(
 }
 
 /** Polls in every turn of the event loop until the condition holds. Throws after the deadline. */
-export async function until(
-  condition: () => boolean,
-  description: string,
-  deadlineMs = 10_000,
-): Promise<void> {
-  const end = performance.now() + deadlineMs
+export async function until(condition: () => boolean, description: string): Promise<void> {
+  const end = performance.now() + DEADLINE_MS
   while (!condition()) {
-    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${description}`)
+    if (performance.now() > end) throw new Error(`not within ${DEADLINE_MS} ms: ${description}`)
     await new Promise(resolve => setImmediate(resolve))
   }
 }

@@ -303,18 +303,14 @@ describe('concurrent ring reader', () => {
     // All bytes of a frame are equal, so that a mixture of two frames is detected.
     let waiting = 0
     let frame = 0
-    await until(
-      () => {
-        if (waiting < 8 * width * height || frame % 10 === 0) {
-          const data = new Uint8Array(width * height).fill(frame % 251)
-          waiting = pipeline.push('source', data, { ptsNs: frame * 1e6 })
-        }
-        frame++
-        return counts.whole > 200 && counts.overtaken > 20
-      },
-      'both kinds were read',
-      25_000,
-    )
+    await until(() => {
+      if (waiting < 8 * width * height || frame % 10 === 0) {
+        const data = new Uint8Array(width * height).fill(frame % 251)
+        waiting = pipeline.push('source', data, { ptsNs: frame * 1e6 })
+      }
+      frame++
+      return counts.whole > 200 && counts.overtaken > 20
+    }, 'both kinds were read')
     expect(counts.wrong).toBe(0)
   })
 })

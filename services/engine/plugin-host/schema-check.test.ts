@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { runWithTimeout } from './run-with-timeout.ts'
 import { compileCheck } from './schema-check.ts'
 
 const check = compileCheck({
@@ -12,6 +13,12 @@ const check = compileCheck({
   required: ['model'],
   additionalProperties: false,
 })
+
+/** Loads another copy of the module, in which no schema has been compiled. */
+function importCopy(copy: number): Promise<typeof import('./schema-check.ts')> {
+  const { href } = new URL(`./schema-check.ts?copy=${copy}`, import.meta.url)
+  return import(/* @vite-ignore */ href)
+}
 
 describe('schema check', () => {
   it('fills in defaults without modifying the original value', () => {
@@ -89,6 +96,17 @@ describe('schema check', () => {
       pointer: '',
       message: 'is not accepted by this element',
     })
+  })
+
+  it('can be compiled after a time limit has interrupted the first one, at any moment', async () => {
+    for (let ms = 1; ms <= 20; ms++) {
+      const { compileCheck } = await importCopy(ms)
+      const compileForever = () => {
+        for (;;) compileCheck({ type: 'object' })
+      }
+      expect(() => runWithTimeout(ms, 'too long', compileForever)).toThrow('too long')
+      expect(compileCheck({ type: 'object' })({}).problem).toBeUndefined()
+    }
   })
 
   it('cannot refer to an `$id` of another schema', () => {

@@ -62,6 +62,8 @@ function hasUniqueValues(items: Record<string, unknown>[], property: string): bo
 
 /** Validates schemas themselves. */
 const metaSchemaAjv = new Ajv2020(AJV_OPTIONS)
+// Compiles the schema of schemas here: if a time limit interrupted that, Ajv would fail ever after.
+metaSchemaAjv.validateSchema({})
 
 /**
  * Compiles a schema. Throws if `schema` is not a valid JSON Schema. Without a schema, only an

@@ -55,6 +55,8 @@ export interface ElementTimeouts {
 export const DEFAULT_TIMEOUTS: ElementTimeouts = { loadMs: 60_000, openMs: 10_000, processMs: 1000 }
 /** For a frame at which a debugger pauses. */
 export const MAX_INSPECTED_MS = 24 * 3600 * 1000
+/** A timer that is later than this shows that this thread or the machine was blocked. */
+const MAX_TIMER_DELAY_MS = 100
 /** Limits the time for closing an element that has more time for a frame. */
 const MAX_CLOSE_MS = 10_000
 /** Maximum time until an element is open or has failed to open. */
@@ -282,7 +284,10 @@ export class RemoteElement {
     }
   }
 
-  /** Waits for an answer. The time in which the element waits for others does not count. */
+  /**
+   * Waits for an answer. The time in which the element waits for others does not count. After this
+   * thread or the machine was blocked, the element has the whole time again, once.
+   */
   async #awaitAnswer(
     timeoutMs: number,
     answer: PromiseWithResolvers<ElementAnswer>,
@@ -290,7 +295,9 @@ export class RemoteElement {
   ): Promise<ElementAnswer> {
     const startedAt = performance.now() - this.#readWaitedMs()
     let timeout: unknown
+    let blockedMs = 0
     for (let remainingMs = timeoutMs; ; ) {
+      const dueAt = performance.now() + remainingMs
       try {
         return await withTimeout(remainingMs, answer.promise, timeoutMessage)
       } catch (error) {
@@ -299,8 +306,13 @@ export class RemoteElement {
         // The first error names the whole time.
         timeout ??= error
       }
+      const now = performance.now()
+      if (now - dueAt > MAX_TIMER_DELAY_MS && blockedMs === 0) {
+        blockedMs = now - startedAt - this.#readWaitedMs()
+      }
       await Promise.race([answer.promise, Promise.all(this.#inferences)])
-      remainingMs = timeoutMs - (performance.now() - startedAt - this.#readWaitedMs())
+      const ownMs = performance.now() - startedAt - this.#readWaitedMs() - blockedMs
+      remainingMs = timeoutMs - ownMs
       // Timers may end a little early.
       if (remainingMs < 1) throw timeout
     }

@@ -121,7 +121,7 @@ describe('client output', () => {
     disconnectAll()
     await received.next()
     onPong.mockClear()
-    await vi.waitFor(() => expect(onPong).toHaveBeenCalled(), { timeout: 5000 })
+    await vi.waitFor(() => expect(onPong).toHaveBeenCalled())
   })
 
   it('continues after a restart of the engine', async () => {

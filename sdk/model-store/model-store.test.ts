@@ -51,11 +51,11 @@ describe('the model store', () => {
     store.onChange(() => changes++)
 
     await addModel(later, { name: 'one', ...bright, labels: ['bright'] })
-    await vi.waitFor(() => expect(names(store)).toEqual(['one']), 2000)
+    await vi.waitFor(() => expect(names(store)).toEqual(['one']))
     await addModel(later, { name: 'one', ...bright, labels: ['light'] })
-    await vi.waitFor(() => expect(store.get('one')?.card.labels).toEqual(['light']), 2000)
+    await vi.waitFor(() => expect(store.get('one')?.card.labels).toEqual(['light']))
     await removeModel(later, 'one')
-    await vi.waitFor(() => expect(names(store)).toEqual([]), 2000)
+    await vi.waitFor(() => expect(names(store)).toEqual([]))
     expect(changes).toBeGreaterThanOrEqual(3)
   })
 
@@ -96,7 +96,7 @@ describe('the model store', () => {
 
     await rm(join(root, 'empty'), { recursive: true })
     await addModel(root, { name: 'another', ...bright, labels: ['bright'] })
-    await vi.waitFor(() => expect(names(store)).toEqual(['another', 'whole']), 2000)
+    await vi.waitFor(() => expect(names(store)).toEqual(['another', 'whole']))
     expect(warnings.map(({ folder, reason }) => [folder?.slice(root.length + 1), reason])).toEqual([
       ['empty', 'model.json is missing'],
       ['incomplete', 'model.json/task: is required'],

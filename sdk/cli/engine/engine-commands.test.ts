@@ -272,9 +272,9 @@ describe('eyrie status', () => {
     const readStatus = async () => (await runEyrieCommand(args, { data: ownData, isTTY: true })).out
     const alarm =
       '\u001b[31m\u001b[1malarm\u001b[22m\u001b[39m  engine: failed to write the output log'
-    await vi.waitFor(async () => expect(await readStatus()).toContain(alarm), 20_000)
+    await vi.waitFor(async () => expect(await readStatus()).toContain(alarm))
     mkdirSync(log)
-    await vi.waitFor(async () => expect(await readStatus()).not.toContain('alarm'), 20_000)
+    await vi.waitFor(async () => expect(await readStatus()).not.toContain('alarm'))
   })
 })
 

@@ -140,10 +140,13 @@ describe('a bucket', () => {
   it('contains no object of an upload that is interrupted between two parts', async () => {
     const server = await startS3Server()
     const stopping = new AbortController()
-    // Forwards everything, and interrupts the second part.
+    // Forwards everything until it interrupts the second part.
     const proxy = createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray())
-      if (request.url?.includes('partNumber=2')) stopping.abort(new Error('interrupted'))
+      if (request.url?.includes('partNumber=2')) {
+        stopping.abort(new Error('interrupted'))
+        return
+      }
       const { host, ...headers } = request.headers as Record<string, string>
       const answer = await fetch(server.endpoint + request.url, {
         method: request.method ?? 'GET',

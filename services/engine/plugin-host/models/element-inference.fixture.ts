@@ -12,6 +12,7 @@ import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
 import { type CropInference, createCropInference } from '../../inference/crop-inference.ts'
+import { patient } from '../protocol/element-timeouts.fixture.ts'
 import type { ElementTimeouts } from '../protocol/remote-element.ts'
 import { openSandboxedElement } from '../sandbox/sandboxed-element.ts'
 import { createElementModels } from './element-models.ts'
@@ -28,8 +29,6 @@ export const LIMIT_MS = 120_000
 const SIZE = 64
 const size = { width: SIZE, height: SIZE }
 const PICTURE_BYTES = 3 * SIZE * SIZE
-/** A busy machine must not make elements fail that do not hang. */
-export const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
 /** The left half of the picture. */
 export const left = { x: 0, y: 0, w: 0.5, h: 1 }
 

@@ -6,13 +6,13 @@ import {
   writeOwnModel,
 } from '../../../../test/fixtures/engine/mean-colour-model.ts'
 import { createTemporaryFolder } from '../../../../test/fixtures/temporary-folder.ts'
+import { patient } from '../protocol/element-timeouts.fixture.ts'
 import {
   LIMIT_MS,
   left,
   openElement,
   openModels,
   openPythonElement,
-  patient,
   useInference,
 } from './element-inference.fixture.ts'
 import type { ElementModels } from './element-models.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import type { RingLocation } from '../../frames/ring-reader.ts'
+import { patient } from '../protocol/element-timeouts.fixture.ts'
 import type { ElementTimeouts, OpenedElement } from '../protocol/remote-element.ts'
 import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-element.ts'
 
@@ -11,9 +12,6 @@ import { openSandboxedElement, type SandboxedElementOptions } from './sandboxed-
 
 /** The shape of the ring with the pictures that elements read. */
 export const shape = { width: 4, height: 2, format: 'GRAY8', payloadSize: 8 } as const
-/** A busy machine must not make elements fail that do not hang. */
-export const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
-export const impatient: ElementTimeouts = { ...patient, processMs: 1000 }
 
 export interface TestElementOptions extends Partial<SandboxedElementOptions> {
   timeouts?: ElementTimeouts

@@ -9,14 +9,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createElementFrame as frame } from '../../../../test/fixtures/engine/element-frame.ts'
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { createTestRing } from '../../../../test/fixtures/media/test-ring.ts'
+import { impatient, patient } from '../protocol/element-timeouts.fixture.ts'
 import type { ElementTimeouts } from '../protocol/remote-element.ts'
-import {
-  impatient,
-  patient,
-  shape,
-  type TestElementOptions,
-  useSandbox,
-} from './sandboxed-element.fixture.ts'
+import { shape, type TestElementOptions, useSandbox } from './sandboxed-element.fixture.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
 const its = useSandbox()

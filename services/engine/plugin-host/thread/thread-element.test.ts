@@ -9,13 +9,11 @@ import { createElementFrame as frame } from '../../../../test/fixtures/engine/el
 import { writePlugin } from '../../../../test/fixtures/engine/test-plugin.ts'
 import { createTestRing, type TestRing } from '../../../../test/fixtures/media/test-ring.ts'
 import { blockThread } from '../../../../test/fixtures/processes/block-thread.ts'
+import { impatient, patient } from '../protocol/element-timeouts.fixture.ts'
 import type { ElementTimeouts } from '../protocol/remote-element.ts'
 import { openElementThread } from './thread-element.ts'
 
 const view = viewSpec.parse({ format: 'GRAY8', width: 4, height: 2 })
-/** A busy machine must not make elements fail that do not hang. */
-const patient: ElementTimeouts = { loadMs: 60_000, openMs: 60_000, processMs: 60_000 }
-const impatient: ElementTimeouts = { ...patient, processMs: 1000 }
 
 let folder: string
 let ring: TestRing

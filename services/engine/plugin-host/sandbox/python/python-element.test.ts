@@ -8,14 +8,9 @@ import { createElementFrame as frame } from '../../../../../test/fixtures/engine
 import { writePythonPlugin } from '../../../../../test/fixtures/engine/python-plugin.ts'
 import { createTestRing } from '../../../../../test/fixtures/media/test-ring.ts'
 import { readPlugin } from '../../known-plugin.ts'
+import { impatient, patient } from '../../protocol/element-timeouts.fixture.ts'
 import type { ElementTimeouts } from '../../protocol/remote-element.ts'
-import {
-  impatient,
-  patient,
-  shape,
-  type TestElementOptions,
-  useSandbox,
-} from '../sandboxed-element.fixture.ts'
+import { shape, type TestElementOptions, useSandbox } from '../sandboxed-element.fixture.ts'
 import { assertPythonInstalled } from './python-process.ts'
 
 const its = useSandbox()

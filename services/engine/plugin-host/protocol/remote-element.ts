@@ -293,9 +293,9 @@ export class RemoteElement {
     answer: PromiseWithResolvers<ElementAnswer>,
     timeoutMessage: string | undefined,
   ): Promise<ElementAnswer> {
-    const startedAt = performance.now() - this.#readWaitedMs()
+    let startedAt = performance.now() - this.#readWaitedMs()
     let timeout: unknown
-    let blockedMs = 0
+    let wasBlocked = false
     for (let remainingMs = timeoutMs; ; ) {
       const dueAt = performance.now() + remainingMs
       try {
@@ -306,13 +306,12 @@ export class RemoteElement {
         // The first error names the whole time.
         timeout ??= error
       }
-      const now = performance.now()
-      if (now - dueAt > MAX_TIMER_DELAY_MS && blockedMs === 0) {
-        blockedMs = now - startedAt - this.#readWaitedMs()
+      if (!wasBlocked && performance.now() - dueAt > MAX_TIMER_DELAY_MS) {
+        wasBlocked = true
+        startedAt = performance.now() - this.#readWaitedMs()
       }
       await Promise.race([answer.promise, Promise.all(this.#inferences)])
-      const ownMs = performance.now() - startedAt - this.#readWaitedMs() - blockedMs
-      remainingMs = timeoutMs - ownMs
+      remainingMs = timeoutMs - (performance.now() - startedAt - this.#readWaitedMs())
       // Timers may end a little early.
       if (remainingMs < 1) throw timeout
     }

@@ -92,9 +92,12 @@ it('capture times remain correct when the camera clock is set', async () => {
   const frames = control.messages
     .slice(before)
     .flatMap(each => (each.type === 'frame' ? [each] : []))
-  for (const [i, frame] of frames.slice(1).entries()) {
+  const stepsS = frames.slice(1).map((frame, i) => {
     const passedS = (frame.time - frames[i]!.time) / 1e6
     const playedS = (frame.pts - frames[i]!.pts) / TICKS_PER_SECOND
-    expect(Math.abs(passedS - playedS)).toBeLessThan(MAX_STALL_S)
-  }
+    return Math.abs(passedS - playedS)
+  })
+  // A stall moves the times of a few frames.
+  expect(stepsS.toSorted((a, b) => a - b)[stepsS.length >> 1]).toBeLessThan(0.05)
+  expect(Math.max(...stepsS)).toBeLessThan(MAX_STALL_S)
 }, 180_000)
